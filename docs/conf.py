@@ -32,7 +32,7 @@ include_patterns = [
     "src/tieproof/distances/exact/README.md",
     "src/tieproof/data/NOTICE.md",
 ]
-exclude_patterns = [".*", "build", "dist", "tests", "docs/letters"]
+exclude_patterns = [".*", "build", "dist", "tests", "release"]
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "sphinx_design"]
 

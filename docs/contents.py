@@ -34,7 +34,7 @@ UNDER = {
         "competitions",
         "benchmarks",
     ],
-    "docs/inputs": ["files", "refused"],
+    "docs/inputs": ["files"],
     "docs/measures": ["pooled"],
     "docs/uncertainty": ["noise", "confidence"],
     "docs/compare": ["verdicts", "similarity"],

@@ -69,7 +69,7 @@ finding has a second verdict, `renamed`, which holds for random names.
 
 def render() -> str:
     """The page."""
-    parts = ["<!-- Written by docs/write_attacks.py from the lists in src/tieproof/audit. -->\n"]
+    parts = ["<!-- Written by docs/write_attacks.py from src/tieproof/trials/attacks.toml. -->\n"]
     for kind, introduction in SECTIONS.items():
         rows = (f"| {a.name} | {a.does} | {a.why} | {a.source} |\n" for a in ATTACKS.values() if a.kind == kind)
         parts.append(f"{introduction}|---|---|---|---|\n{''.join(rows)}")

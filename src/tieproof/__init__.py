@@ -41,9 +41,18 @@ if TYPE_CHECKING:
     from tieproof.analyses.neighbors.verification import TruthVerification as TruthVerification
     from tieproof.analyses.neighbors.verification import verify_truth as verify_truth
     from tieproof.analyses.rates.curve import DetCurve as DetCurve
+    from tieproof.analyses.rates.decisions import BestThreshold as BestThreshold
+    from tieproof.analyses.rates.decisions import Decisions as Decisions
+    from tieproof.analyses.rates.decisions import FoldAccuracy as FoldAccuracy
     from tieproof.analyses.rates.det import det_curve as det_curve
+    from tieproof.analyses.rates.det import det_curve_of_pairs as det_curve_of_pairs
     from tieproof.analyses.rates.fnmr import fnmr_at_fmr as fnmr_at_fmr
     from tieproof.analyses.rates.fnmr import fnmr_at_fmr_of_distances as fnmr_at_fmr_of_distances
+    from tieproof.analyses.rates.identification import OpenSetIdentification as OpenSetIdentification
+    from tieproof.analyses.rates.identification import open_set_identification as open_set_identification
+    from tieproof.analyses.rates.identification import (
+        open_set_identification_of_scores as open_set_identification_of_scores,
+    )
     from tieproof.analyses.rates.result import EqualErrorRate as EqualErrorRate
     from tieproof.analyses.rates.result import ErrorRates as ErrorRates
     from tieproof.analyses.rates.result import OperatingPoint as OperatingPoint
@@ -88,6 +97,8 @@ if TYPE_CHECKING:
     from tieproof.measures import RBP as RBP
     from tieproof.measures import RR as RR
     from tieproof.measures import BinG as BinG
+    from tieproof.measures import FirstRank as FirstRank
+    from tieproof.measures import FullRecall as FullRecall
     from tieproof.measures import IPrec as IPrec
     from tieproof.measures import Judged as Judged
     from tieproof.measures import NumNonRelJudgedRet as NumNonRelJudgedRet

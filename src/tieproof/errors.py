@@ -4,6 +4,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 LONGEST = 9000, 1000
@@ -102,6 +103,14 @@ class MissingExtraError(TieproofError, ImportError):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments; by default an exception is restored from its message, which is not enough here."""
         return type(self), (self.what, self.extra), self.__dict__
+
+
+def library(name: str, what: str, extra: str) -> Any:
+    """Import an optional library; MissingExtraError, which says `what` needs it, if it is not installed."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtraError(what, extra) from error
 
 
 class ClusterError(TieproofError, RuntimeError):

@@ -5,13 +5,13 @@ each of them could be a package of its own, and an integration of yours may do t
 where it is defined:
 
 - Arguments, checked as all calls check them: `as_array`, `as_embeddings`, `as_labels`, `as_label_array`,
-  `check_choice`, `check_count`, `check_whole`, `our_name` of a distance, `parse_measures`; `fits` compares JSON with
+  `check_choice`, `check_count`, `check_whole`, `our_name` of a distance, `parse_scores`; `fits` compares JSON with
   a schema.
 - Types: `Array` and its kin, `DistanceFunction`, `Embeddings`, `Labels`, `Bound`.
 - Files: `reading` says in an error which file was read, `check` that it exists, `npy` reads arrays; `atomic_write`
   and `PartsFolder` never leave half a file; `EXTENSION` is that of records.
 - Values: `of_queries` and `over_queries` choose and average them, `aligned` matches the queries of several results.
-- What people see: `Shown` and its `Table`, `write_page`, `table`, `count`, `in_one_line`, `progress_bar`, `style` of
+- What people see: `Shown` and its `Table`, `AsPage`, `table`, `count`, `in_one_line`, `progress_bar`, `style` of
   pictures, and the `WIDTH` of texts and the `NARROWEST`.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tieproof.evaluation.intervals import Bound as Bound
     from tieproof.evaluation.progress import progress_bar as progress_bar
     from tieproof.evaluation.saving import EXTENSION as EXTENSION
-    from tieproof.evaluation.scoring import parse_measures as parse_measures
+    from tieproof.evaluation.scoring import parse_scores as parse_scores
     from tieproof.inputs.arrays import Embeddings as Embeddings
     from tieproof.inputs.arrays import as_array as as_array
     from tieproof.inputs.arrays import as_embeddings as as_embeddings
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from tieproof.inputs.relevance_by_labels import Labels as Labels
     from tieproof.inputs.schemas import fits as fits
     from tieproof.show import style as style
-    from tieproof.show.pages.page import write_page as write_page
     from tieproof.show.parts import NARROWEST as NARROWEST
     from tieproof.show.parts import WIDTH as WIDTH
     from tieproof.show.parts import count as count
     from tieproof.show.parts import table as table
     from tieproof.show.printable import in_one_line as in_one_line
+    from tieproof.show.shown import AsPage as AsPage
     from tieproof.show.shown import Shown as Shown
     from tieproof.show.shown import Table as Table
     from tieproof.ties import Array as Array

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -146,6 +147,7 @@ class Ties:
     judged : the ties of the judged items alone; None: all items are judged
     unjudged : the ties that contain unjudged items, which take the place of relevant ones; None: all are judged
     noise : the extreme rankings under noise; None: there is no noise
+    n_ranked : (Q,) items of each whole ranking, if these are the ties of the items that are listed; None: all are
 
     These are computed from the arrays when a `Ties` is made, because every measure reads them:
 
@@ -166,6 +168,7 @@ class Ties:
     judged: "JudgedTies | None" = field(default=None, kw_only=True)
     unjudged: "Ties | None" = field(default=None, kw_only=True)
     noise: "ExtremeRankings | None" = field(default=None, kw_only=True)
+    n_ranked: IntArray | None = field(default=None, kw_only=True)
     starts: IntArray = field(init=False)
     depth: int = field(init=False)
     depth_of_several: int = field(init=False)
@@ -182,6 +185,13 @@ class Ties:
     def last_ranks(self, last: IntArray | None) -> IntArray:
         """Return `last`, or if it is None a rank beyond every item for each query, (Q,)."""
         return np.full(self.n_queries, NO_RANK) if last is None else last
+
+    def share(self, of_ranked: Fraction) -> IntArray:
+        """Return how many items a share of those that each query ranks is, halves to even, and at least 1, (Q,)."""
+        n_ranked = self.n_items if self.n_ranked is None else self.n_ranked
+        items, rest = np.divmod(n_ranked * of_ranked.numerator, of_ranked.denominator)
+        items += (2 * rest > of_ranked.denominator) | ((2 * rest == of_ranked.denominator) & (items % 2 == 1))
+        return np.maximum(items, 1)
 
     @property
     def n_queries(self) -> int:

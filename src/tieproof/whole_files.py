@@ -3,7 +3,7 @@
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -118,13 +118,7 @@ class PartsFolder:
     """
 
     def __init__(
-        self,
-        folder: Path,
-        what: str,
-        title: Mapping[str, Any],
-        name: str,
-        argument: str,
-        beside: tuple[str, ...] = (),
+        self, folder: Path, what: str, title: Mapping[str, Any], name: str, argument: str, beside: Sequence[str] = ()
     ) -> None:
         self.folder, self.title, self.place, self.begun = folder, title, folder / name, False
         with about(argument):
@@ -145,12 +139,9 @@ class PartsFolder:
         found = sorted(self.folder.glob("*.npz"))
         return (path.stem for path in found if not path.name.startswith(UNFINISHED))
 
-    def _path(self, name: str) -> Path:
-        return self.folder / f"{name}.npz"
-
     def __contains__(self, name: str) -> bool:
         """Whether a part is there."""
-        return self._path(name).exists()
+        return (self.folder / f"{name}.npz").exists()
 
     def begin(self) -> None:
         """Make the folder, and write what its parts will be of."""
@@ -164,13 +155,13 @@ class PartsFolder:
     def write(self, name: str, *arrays: Any, **named: Any) -> None:
         """Write a part."""
         self.begin()
-        with atomic_write(self._path(name)) as unfinished:
+        with atomic_write(self.folder / f"{name}.npz") as unfinished:
             np.savez(unfinished, *arrays, **named)
 
     @contextmanager
     def opened(self, name: str) -> Iterator[Mapping[str, Any]]:
         """Open a part, whose arrays are read in the block; those without a name are arr_0, arr_1 and so on."""
-        path = self._path(name)
+        path = self.folder / f"{name}.npz"
         try:
             with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
                 yield arrays
@@ -197,7 +188,7 @@ def _read_title(path: Path) -> dict[str, Any]:
     return written
 
 
-def check_is_empty(folder: Path, beside: tuple[str, ...] = ()) -> None:
+def check_is_empty(folder: Path, beside: Sequence[str] = ()) -> None:
     """Refuse a file in place of a folder, and a folder of other files than unfinished ones and those of `beside`."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file, but must be a folder. Name another one.")

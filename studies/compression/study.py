@@ -203,8 +203,8 @@ float32. With one call for all documents the order does not matter, but queries 
 In the rows with one scale for queries and documents, everything was compressed by the same code in one call before it
 was searched. float32 and binary codes have no scale, so that the order of the documents does not matter to them.
 
-A scale that is computed once and used in every call has none of these effects. `docs/letters/mteb.md` is ready to be
-sent.
+A scale that is computed once and used in every call has none of these effects. `release/letters/mteb.md` is ready to
+be sent.
 """
 
 

@@ -17,10 +17,10 @@ from tieproof.trials.audit import ATTACKS
 from tieproof.trials.audit.cases import LAYOUTS, MEMORY, Case, Writing
 from tieproof.trials.audit.conventions import CONVENTIONS
 from tieproof.trials.audit.driver import examined
-from tieproof.trials.audit.examination import Dice, Examination, Options
+from tieproof.trials.audit.examination import Examination, Options
 from tieproof.trials.audit.luck import LEVEL, LOOKS, MORE_LOOKS, step_of
 from tieproof.trials.audit.outcomes import Outcome, attempt
-from tieproof.trials.audit.systems import equidistant, hubs, opposed
+from tieproof.trials.audit.systems import Dice, equidistant, hubs, opposed
 
 pytestmark = pytest.mark.trials
 

@@ -359,7 +359,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a frame": (
         of_run(categories=pd.DataFrame({"topic": ["q1"], "category": ["a"]})),
-        r"must have the columns query_id or qid or q_id or query-id, and category. The columns are topic, category",
+        r"a column for the query, called query_id or qid or q_id or query-id\. The columns are topic, category",
     ),
     "no file": (of_run(categories="nowhere.txt"), r"nowhere.txt does not exist"),
 }

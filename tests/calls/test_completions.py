@@ -84,7 +84,7 @@ def as_ordered(search: Search, kind: str) -> Search:
 
 def all_spellings() -> list[tuple[str, str, int | None]]:
     cut = [(f"{name}@{k}", name, k) for m, name, c in spellings() if c == 3 for k in (2, 5)]
-    return [*spellings(), *cut, ("bpref", "bpref", None)]
+    return [*spellings(), *cut, ("bpref", "bpref", None), ("FirstRank", "FirstRank", None)]
 
 
 @pytest.mark.parametrize("kind", KINDS)

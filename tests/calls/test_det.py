@@ -297,6 +297,11 @@ def test_curve_of_embeddings_by_the_definition(name: str, distance: str) -> None
             raise
 
 
+def without_ranking(curve: tp.DetCurve) -> dict[str, Any]:
+    """The numbers of a curve but the average precision, for which pairs that are only counted may be too many."""
+    return {name: value for name, value in curve.to_dict().items() if name != "average_precision"}
+
+
 def test_curve_of_embeddings_as_of_their_distances() -> None:
     random = np.random.default_rng(21)
     data, labels = random.integers(0, 2, size=(200, 12)).astype(bool), random.integers(0, 20, size=200)
@@ -307,8 +312,8 @@ def test_curve_of_embeddings_as_of_their_distances() -> None:
     for distance in ("hamming", counted):
         rates = tp.fnmr_at_fmr(data, labels, distance=distance, curve=True, memory="16MiB", threads=2)
         assert rates.curve is not None
-        assert rates.curve.to_dict() == whole.to_dict()
-        assert rates.to_dict()["curve"] == whole.to_dict()
+        assert rates.curve.to_dict() == without_ranking(whole)
+        assert rates.to_dict()["curve"] == without_ranking(whole)
         assert f"TAR at FAR 0.1 {whole.tar(0.1).lower:.4f} to {whole.tar(0.1).upper:.4f}" in " ".join(
             str(rates).split()
         )
@@ -316,9 +321,8 @@ def test_curve_of_embeddings_as_of_their_distances() -> None:
     rates = tp.fnmr_at_fmr(data[:80], labels[:80], **half)
     relevant = labels[:80, None] == labels[None, 80:]
     assert rates.curve is not None
-    assert (
-        rates.curve.to_dict() == tp.det_curve(distances[:80, 80:][relevant], distances[:80, 80:][~relevant]).to_dict()
-    )
+    half_of_them = distances[:80, 80:]
+    assert rates.curve.to_dict() == without_ranking(tp.det_curve(half_of_them[relevant], half_of_them[~relevant]))
 
 
 def test_refused_curve() -> None:

@@ -15,9 +15,8 @@ from checks import FMR, check_exact_rates, check_rates
 from hard_sets import HARD_SETS
 from peaks import peak_of
 from tieproof.analyses.rates import counting, pool
-from tieproof.analyses.rates.curve import tied_estimate
 from tieproof.analyses.rates.fnmr import between, linear_place
-from tieproof.analyses.rates.result import METHODS
+from tieproof.analyses.rates.result import METHODS, tied_estimate
 from tieproof.distances import gauge
 
 Array = npt.NDArray[Any]

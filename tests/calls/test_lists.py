@@ -12,6 +12,7 @@ import pytest
 
 import oracle
 import tieproof as tp
+from tieproof.evaluation.result import flat_name
 from tieproof.measures import REGISTRY
 
 CUTOFFS = (1, 3, 20)
@@ -24,7 +25,8 @@ GRADES: list[oracle.Grade] = [1, 2, Fraction(3, 2), 3]
 def spellings() -> list[tuple[str, str, int | None]]:
     """(measure, its definition in the oracle, cutoff) for the whole registry."""
     found: list[tuple[str, str, int | None]] = []
-    for name in (one for one in oracle.DEFINITIONS if one != "bpref"):  # which refuses lists that were cut off
+    refusing = "bpref", "FirstRank"  # which refuse lists that were cut off, or in which nothing relevant was found
+    for name in (one for one in oracle.DEFINITIONS if one not in refusing):
         head = name.partition("(")[0] if name not in REGISTRY else name
         cutoff = "none" if name == "AP@R" else REGISTRY[head].cutoff
         if cutoff != "required":
@@ -275,3 +277,78 @@ def test_graded_ndcg_of_unknown_grades_is_refused() -> None:
     assert (
         tp.evaluate_scores([[3, 2], [2, 1]], [[1, 0], [2, 1]], measures=["AP"], n_relevant=[2, 2])["AP"].upper == 1.0
     )
+
+
+@pytest.mark.parametrize(
+    ("items", "percent", "cutoff"),
+    [
+        (200, "1%", 2),
+        (49, "1%", 1),
+        (150, "1%", 2),
+        (250, "1%", 2),
+        (251, "1%", 3),
+        (1500, "0.1%", 2),
+        (7, "100%", 7),
+    ],
+)
+def test_a_cutoff_in_percent_is_rounded_as_in_place_recognition(items: int, percent: str, cutoff: int) -> None:
+    """max(round(N / 100), 1) of PointNetVLAD, where Python rounds halves to even; excluded items do not count."""
+    scores, relevance = np.arange(items + 1.0)[None, ::-1], np.zeros((1, items + 1), dtype=int)
+    relevance[0, -1] = -1
+    for rank in (cutoff, cutoff + 1):
+        if rank <= items:
+            relevance[0, :items] = np.arange(1, items + 1) == rank
+            result = tp.evaluate_scores(scores, relevance, measures=[f"Success@{percent}", f"Recall@{percent}"])
+            assert result.measures == (f"Success@{percent}",)
+            assert result[f"Success@{percent}"].lower == (rank == cutoff)
+
+
+@pytest.mark.parametrize("measure", ["Success", "R", "P", "AP", "nDCG", "AP(norm=hits)"])
+@pytest.mark.parametrize("search", ["exact", "approximate", "returned"])
+def test_a_cutoff_in_percent_is_that_number_of_the_gallery(measure: str, search: Any) -> None:
+    """In lists of neighbors, too, which have the first items alone."""
+    ids, relevance = [[3, 1, 7, 40], [4, 60, 2, 8]], [np.array([1, 9]), np.array([2])]
+    whole = {"relevance": relevance, "n_items": 250, "search": search}
+    result = tp.evaluate_neighbors(ids, **whole, measures=[f"{measure}@1%", f"{measure}@2"])
+    assert result[f"{measure}@1%"] == result[f"{measure}@2"]
+    flat = result.to_flat_dict()
+    assert flat[flat_name(f"{measure}@1%") + "_upper"] == flat[flat_name(f"{measure}@2") + "_upper"]
+
+
+def test_complete_lists_are_those_of_a_run() -> None:
+    """Person search and the memories of agents: relevant items that a list lacks were never found."""
+    found = tp.evaluate_scores([[0.9, 0.8, 0.7]], [[1, 0, 1]], n_relevant=[3], complete=True, measures=["AP"])
+    assert found["AP"].lower == found["AP"].upper == pytest.approx((1 + 2 / 3) / 3, rel=1e-15)
+    source = random.Random(7)
+    scores = [[source.randint(0, 3) for _ in range(source.randint(1, 6))] for _ in range(20)]
+    grades = [[source.randint(0, 1) for _ in row] for row in scores]
+    missing = [source.randint(1, 3) for _ in scores]
+    n_relevant = [sum(row) + more for row, more in zip(grades, missing, strict=True)]
+    measures = [name for name, _, _ in spellings() if "ideal" not in name]
+    lists: dict[str, Any] = {"n_relevant": n_relevant, "complete": True}
+    result = tp.evaluate_scores(scores, grades, **lists, measures=[*measures, "bpref"])
+    qrels = {
+        f"{q:02}": {f"d{d}": grade for d, grade in enumerate(row)} | {f"m{d}": 1 for d in range(more)}
+        for q, (row, more) in enumerate(zip(grades, missing, strict=True))
+    }
+    run = {f"{q:02}": {f"d{d}": float(score) for d, score in enumerate(row)} for q, row in enumerate(scores)}
+    expected = tp.evaluate_run(qrels, run, measures=[*measures, "bpref"])
+    assert dict(result) == dict(expected)
+    assert tp.verify(result, scores, grades, **lists).same_data
+    ranked = tp.evaluate_scores(scores, grades, **lists, measures=["AP"])
+    assert not tp.verify(ranked, scores, grades, n_relevant=n_relevant).same_data
+    distances = [[-score for score in row] for row in scores]
+    assert dict(tp.evaluate_distances(distances, grades, **lists, measures=measures[:9])) == dict(
+        tp.evaluate_scores(scores, grades, **lists, measures=measures[:9])
+    )
+    assert result.as_printed("position", scores=scores, relevance=grades, **lists).printed is not None
+
+
+def test_lists_of_the_first_items_in_which_nothing_was_found_are_warned_about() -> None:
+    """has_answer of the first k passages (DPR); not where lists are longer, or the user said what it means."""
+    scores, hits = [[3, 2], [3, 2], [3, 2]], [[0, 1], [0, 0], [1, 0]]
+    with pytest.warns(tp.InputWarning, match="lists of 1 of 3 queries have nothing relevant.*set empty to zero"):
+        assert tp.evaluate_scores(scores, hits, measures=["Success@1", "Success@2"])["Success@2"].lower == 1.0
+    for options in ({"empty": "zero"}, {"n_relevant": [1, 0, 1]}, {"measures": ["Success@1"]}):
+        tp.evaluate_scores(scores, hits, **{"measures": ["Success@2"]} | options)
+    tp.evaluate_scores([[1, 0]] * 2, labels=["a", "b"], gallery_labels=["a", "c"], measures=["Success@2"])

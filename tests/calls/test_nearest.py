@@ -241,5 +241,5 @@ def test_a_record_knows_what_it_was_made_of(tmp_path: Path) -> None:
 
 
 def test_the_arguments_of_every_evaluation_are_known() -> None:
-    for call, arguments in CALLS.values():
+    for call, arguments, _ in CALLS.values():
         assert arguments.split() == [*signature(getattr(tp, call)).parameters]

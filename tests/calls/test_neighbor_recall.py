@@ -83,6 +83,35 @@ def test_lists_that_are_cut_off(search: tuple[list[int], list[int], int], length
     assert result.at(k).cut_off[0] == (near[k - 1] == near[-1] and len(listed) < n_items)
 
 
+@given(searches(), st.data())
+@settings(max_examples=100, deadline=None)
+def test_a_filtered_search_is_asked_for_no_more_than_its_matches(
+    search: tuple[list[int], list[int], int], data: st.DataObject
+) -> None:
+    """Recall over min(k, matches), as in DiskANN: from lists filled up with -1, from `nearest`, and from vectors."""
+    distances, found, k = search
+    passes = data.draw(st.sets(st.sampled_from(range(len(distances))), min_size=1))
+    order = [item for item in nearest_first(distances) if item in passes]
+    width = max(k, len(order)) + 1
+    ids = [order + [-1] * (width - len(order)), list(range(width))]
+    near = [[float(distances[item]) for item in order] + [np.nan] * (width - len(order)), [0.0] * width]
+    vectors: dict[str, Any] = {"queries": [[0.0]], "gallery": [[float(each)] for each in distances]}
+    exclude = [(0, item) for item in range(len(distances)) if item not in passes]
+    kept = [distances[item] for item in sorted(passes)]
+    places = [sorted(passes).index(item) for item in found[:k] if item in passes]
+    expected = oracle.recall(places, kept, min(k, len(order)))
+    by_list = tp.neighbor_recall([found, found], (ids, near), k=k)
+    check(by_list.per_query(k), expected)
+    by_vectors = tp.neighbor_recall([found], k=k, distance="cityblock", exclude=exclude, **vectors)
+    check(by_vectors.per_query(k), expected)
+    if exclude:  # otherwise the last tie of the list may continue
+        own = tp.nearest(**vectors, k=len(distances), distance="cityblock", exclude=exclude)
+        check(tp.neighbor_recall([found], (own.ids, own.distances), k=k).per_query(k), expected)
+    for result in (by_list, by_vectors):
+        assert result.at(k).fewer.tolist()[0] == (len(order) < k)
+        assert ("can find fewer" in str(result)) == (len(order) < k)
+
+
 def test_an_exact_search_finds_all_whatever_it_chose() -> None:
     gallery = np.array([[0], [1], [-1], [1], [-1], [4]])
     for chosen in ([0, 1, 2], [0, 3, 4], [1, 0, 4]):

@@ -75,11 +75,11 @@ def choose(search: Search, kind: str) -> dict[str, Any]:
     ids=str,
 )
 def test_bounds_are_those_of_all_whole_rankings(search: Search, kind: str) -> None:
-    result = tp.evaluate_neighbors(**choose(search, kind), measures=MEASURES)
+    result = tp.evaluate_neighbors(**choose(search, kind), measures=[*MEASURES, "FirstRank"])
     ordered = search
     if kind == "order":
         ordered = Search(tuple((grade,) for grade in search.grades), search.missing, search.others)
-    for measure, name, cutoff in spellings():
+    for measure, name, cutoff in [*spellings(), ("FirstRank", "FirstRank", None)]:
         lower, upper = completion_oracle.bounds(name, ordered, kind, cutoff)
         expected = completion_oracle.behind(name, ordered, cutoff)
         assert result[measure].lower == pytest.approx(float(lower), rel=1e-12)

@@ -155,3 +155,29 @@ def test_a_duplicate_of_the_query_is_not_the_query() -> None:
     result = tp.evaluate([[1.0], [1.0], [2.0]], [0, 1, 0], distance="euclidean", measures=["RR"])
     assert result.per_query("RR").lower.tolist() == [0.5, 1 / 2]
     assert result.query_ids.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("kind", [np.array, set, list])
+def test_lists_of_the_relevant_items_of_each_query_are_their_pairs(kind: Any) -> None:
+    """Ragged positives, as radius_neighbors and the data sets of place recognition give them."""
+    positives = [kind([0, 3]), kind([]), kind([5])]
+    found = [[3, 1], [4, 6], [7, 5]]
+    options: dict[str, Any] = {"n_items": 30, "search": "returned", "measures": ["Success@1", "Success@2", "R@2"]}
+    result = tp.evaluate_neighbors(found, relevance=positives, empty="zero", **options)
+    assert [result[name].lower for name in result] == [1 / 3, 2 / 3, (1 / 2 + 0 + 1) / 3]
+    pairs = tp.evaluate_neighbors(found, relevance=[(0, 0), (0, 3), (2, 5)], empty="zero", **options)
+    assert pairs.fingerprint == result.fingerprint
+    gallery = np.arange(30.0)[:, None]
+    options = {"gallery": gallery, "distance": "euclidean", "measures": ["RR"]}
+    queries = [[3.0], [8.0], [7.0]]
+    result = tp.evaluate(queries, relevance=positives, **options)
+    assert result["RR"] == tp.evaluate(queries, relevance=[(0, 0), (0, 3), (2, 5)], **options)["RR"]
+
+
+def test_positives_of_equal_length_are_lists_where_they_are_arrays() -> None:
+    found: dict[str, Any] = {"n_items": 9, "measures": ["P@2"], "search": "returned"}
+    positives = [np.array([0, 1]), np.array([1, 0])]
+    assert tp.evaluate_neighbors([[0, 1], [2, 1]], relevance=positives, **found)["P@2"].lower == 0.75
+    as_objects = np.empty(2, dtype=object)
+    as_objects[:] = [np.array([0, 1]), np.array([1])]
+    assert tp.evaluate_neighbors([[0, 1], [2, 1]], relevance=as_objects, **found)["P@2"].lower == 0.75

@@ -208,7 +208,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int, packed: bool
 ) -> None:
     """A file that is cut short, which would kill a process that maps it, and a file that grows."""
-    run, gzip_open = tmp_path / "run", gzip.open
+    run, decompress = tmp_path / "run", gzip.decompress
     text = b"q1 Q0 d1 1 0.5 t\n" * 3
     run.write_bytes(gzip.compress(text) if packed else text)
 
@@ -220,13 +220,12 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         change()
         for_each(*args)
 
-    def unpacking(*args: Any) -> Any:
-        file = gzip_open(*args)
+    def unpacking(content: bytes) -> bytes:
         change()
-        return file
+        return decompress(content)
 
     monkeypatch.setattr(lines, "for_each", reading)
-    monkeypatch.setattr(gzip, "open", unpacking)
+    monkeypatch.setattr(gzip, "decompress", unpacking)
     with pytest.raises(tp.InputError, match=r"run changed while it was evaluated"):
         tp.evaluate_run({"q1": {"d1": 1}}, run)
 

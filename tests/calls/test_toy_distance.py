@@ -19,7 +19,7 @@ from tieproof.distances import DISTANCES, Distance, our_name
 from tieproof.distances.exact.bounds import UNIT_ROUNDOFF
 from tieproof.distances.exact.rows import Rows
 from tieproof.distances.gauge import SpaceGauge
-from tieproof.distances.space import Entries, Error, Resources, Space, make_error
+from tieproof.distances.space import Entries, Error, Resources, Space
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import Embeddings, as_embeddings
 from tieproof.ties import FloatArray, IntArray
@@ -50,10 +50,10 @@ class Chebyshev(Space):
         tile: Entries = -differences.max(axis=2).astype(self.tile_type)
         return tile
 
-    def error(self, rows: slice, columns: slice) -> Error:
+    def error(self) -> Error:
         """The error of that rounding, which is 0 in float64."""
         exact = self.tile_type == np.float64
-        return make_error(rows, columns, relative=0.0 if exact else 2 * UNIT_ROUNDOFF[self.tile_type])
+        return self.make_error(relative=0.0 if exact else 2 * UNIT_ROUNDOFF[self.tile_type])
 
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         """Minus the distances, and no errors."""

@@ -214,9 +214,9 @@ def test_confidences(run: Run) -> None:
     [
         (np.full(40, np.nan), "wrong.npy: The confidences must contain only finite numbers, but contain nan at [0]"),
         (np.zeros(39), "wrong.npy, embeddings.npy: The number of confidences is 39, but the number of queries is 40"),
-        (np.zeros((40, 2)), "wrong.npy has the shape (40, 2); confidences have the shape (n,)"),
+        (np.zeros((40, 2)), "wrong.npy: The confidences must have shape (n,), not (40, 2)"),
         (np.array(["0.5"] * 39 + ["high"]), "wrong.npy has 'high' at [39]; confidences are numbers"),
-        (np.zeros(40, dtype=complex), "wrong.npy contains values of type complex128; confidences are numbers"),
+        (np.zeros(40, dtype=complex), "wrong.npy: The confidences must contain real numbers, not complex128"),
     ],
 )
 def test_wrong_confidences(run: Run, confidences: Array, said: str) -> None:
@@ -456,7 +456,9 @@ def test_names_elsewhere_are_understood_unless_they_are_marked() -> None:
     for definition in REGISTRY.values():
         for spellings in measures_text.names_elsewhere(definition).values():
             for name, ours in spellings.items():
-                theirs = re.sub(r"(?<=[@_./=p-])k(?=$|\))", "5", name.removesuffix("*"))
+                theirs = re.sub(
+                    r"((?<=[@_./=p-])|(?<=rank)|(?<=acc)|(?<=cmc))k(?=$|[)%_-])", "5", name.removesuffix("*")
+                )
                 if name.endswith("*"):
                     with pytest.raises(tp.InputError, match="has several meanings"):
                         tp.measures.parse(theirs)
@@ -598,6 +600,30 @@ def test_fnmr_with_a_gallery(run: Run) -> None:
     assert outcome == (0, f"{rates}\n", "")
 
 
+def test_det_is_that_of_the_library(run: Run) -> None:
+    """Accepting scores from 0.7 on, one of three targets is missed, and one of three others is accepted."""
+    pairs = [(1, "a b", 0.9), (1, "a c", 0.8), (1, "d e", 0.4), (0, "a d", 0.7), (0, "b e", 0.2), (0, "c e", 0.1)]
+    Path("trials.txt").write_text("".join(f"{label} {pair}\n" for label, pair, _ in pairs))
+    Path("scores.txt").write_text("".join(f"{pair} {score}\n" for _, pair, score in pairs))
+    curve = tp.det_curve_of_pairs([label for label, *_ in pairs], [score for *_, score in pairs], folds=2)
+    assert "EER                0.3333  0.3333" in str(curve)
+    for files in (["trials.txt", "scores.txt"], ["scores.txt", "trials.txt"]):
+        assert run("det", *files, "--folds", "2") == (0, f"{curve}\n", "")
+    assert run("det", "trials.txt", "scores.txt", "--folds", "2", "--json", "-").out == f"{curve.to_json()}\n"
+    assert "trials.txt is read" in the_line(run("det", "trials.txt", "scores.txt", "--json", "trials.txt"))
+    assert "have the same lines" in the_line(run("det", "trials.txt", "trials.txt"))
+    assert "Missing argument 'SCORES'" in the_line(run("det", "trials.txt"))
+
+
+def test_open_set_is_that_of_the_library(run: Run) -> None:
+    found = tp.open_set_identification(
+        VECTORS, LABELS, gallery=GALLERY, gallery_labels=GALLERY_LABELS, distance="euclidean", fpir=0.25
+    )
+    arguments = ["open-set", "queries.npz", "--gallery", "gallery.npz", "-d", "euclidean", "--fpir", "0.25"]
+    assert run(*arguments) == (0, f"{found}\n", "")
+    assert run(*arguments, "--json", "-") == (0, f"{found.to_json()}\n", "")
+
+
 def test_pcf_is_that_of_the_library(run: Run) -> None:
     arguments = ["pcf", "data.npz", "--explained", "0.5", "--explained", "1"]
     fractions = tp.pcf(VECTORS, (0.5, 1)).tolist()
@@ -680,11 +706,11 @@ BAD_INPUTS: dict[str, Case] = {
         "embeddings.npy labels.npy --groups bad.npy",
         ["bad.npy", "number of groups is 39"],
     ),
-    "one axis": ({"bad.npy": VECTORS[:, 0]}, "bad.npy labels.npy", ["bad.npy", "shape (40,)", "(n, d)"]),
-    "three axes": ({"bad.npy": VECTORS[None]}, "bad.npy labels.npy", ["bad.npy", "shape (1, 40, 3)", "(n, d)"]),
+    "one axis": ({"bad.npy": VECTORS[:, 0]}, "bad.npy labels.npy", ["bad.npy", "shape (40,)", "(items, dimensions)"]),
+    "three axes": ({"bad.npy": VECTORS[None]}, "bad.npy labels.npy", ["bad.npy", "shape (1, 40, 3)", "(items,"]),
     "no rows": ({"bad.npy": VECTORS[:0]}, "bad.npy labels.npy", ["bad.npy", "(0, 3)", "at least one row"]),
     "no columns": ({"bad.npy": VECTORS[:, :0]}, "bad.npy labels.npy", ["bad.npy", "(40, 0)", "column"]),
-    "complex": ({"bad.npy": VECTORS + 1j}, "bad.npy labels.npy", ["bad.npy", "complex64", "save them as float16"]),
+    "complex": ({"bad.npy": VECTORS + 1j}, "bad.npy labels.npy", ["bad.npy", "complex64", "parts side by side"]),
     "objects": ({"bad.npy": npy(OBJECTS)}, "bad.npy labels.npy", ["bad.npy", "Python objects", "save an array"]),
     "missing": ({}, "bad.npy labels.npy", ["bad.npy does not exist", "check the path"]),
     "missing labels": ({}, "embeddings.npy bad.npy", ["bad.npy does not exist", "check the path"]),
@@ -700,7 +726,7 @@ BAD_INPUTS: dict[str, Case] = {
     "nan among labels": (
         {"bad.npy": np.where(LABELS, LABELS, np.nan)},
         "embeddings.npy bad.npy",
-        ["bad.npy has NaN at [0]", "give every item a label"],
+        ["bad.npy must be integers or strings, but row 0 contains nan", "Give every item"],
     ),
     "another width": (
         {"bad.npy": VECTORS[:, :2]},
@@ -831,7 +857,7 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
     "no items": (
         {},
         "qrels.txt run.txt --truncated --n-items 0",
-        "Invalid value for '--n-items': '0' is not a number of at least 1. See: tieproof run --help",
+        "Invalid value for '--n-items': '0' is not a whole number of at least 1. See: tieproof run --help",
     ),
     "items of a whole list": (
         {},

@@ -174,7 +174,7 @@ def test_intervals_over_queries(folder: Path, capsys: pytest.CaptureFixture[str]
     assert run("run", "qrels.txt", "ours.run", "-m", "AP", "--ci", "0.95") == 0
     assert "queries 95%" in capsys.readouterr().out
     assert run("evaluate", "bits.npy", "labels.npy", "--ci", "95") == 2
-    assert "'95' is not a number from 0 to 1" in capsys.readouterr().err
+    assert "'95' is not a number between 0 and 1" in capsys.readouterr().err
 
 
 def test_distribution(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""`tieproof leaderboard` ranks runs, and `tieproof run` does so if several are given."""
+"""`tieproof leaderboard` ranks runs, and the records among them."""
 
 import csv
 import json
@@ -27,7 +27,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for file, lists in zip(FILES, RUNS.values(), strict=True):
         lines = [f"{query} Q0 {doc} 1 {score} t\n" for query, docs in lists.items() for doc, score in docs.items()]
         Path(file).write_text("".join(lines))
-    Path("published.tsv").write_text("# system\n\nsure\tRR\t0.75\ntied\tRR\t1\nbad\tRR\t0.5\nsure\tAP\t0.1\n")
+    numbers = ["sure\tRR\t0.75", "tied\tRR\t1", "bad\tRR\t0.5", "sure\tAP\t0.1", "sure\tgm_map\t1"]
+    Path("published.tsv").write_text("\n".join(["# system", "", *numbers, ""]))
+    Path("nan.tsv").write_text("sure nan\n")
     return tmp_path
 
 
@@ -60,7 +62,7 @@ def test_page_and_picture(folder: Path) -> None:
     assert [label.get_text() for label in axes.get_yticklabels()] == ["1  input.sure", "1  input.tied", "3  bad"]
 
 
-def test_several_runs_of_the_command_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_and_records(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("leaderboard", "qrels.txt", *FILES, "-q", "--precision", "float32") == 0
     expected = capsys.readouterr().out
     assert [line.split("\t") for line in expected.splitlines()] == [
@@ -68,22 +70,33 @@ def test_several_runs_of_the_command_run(folder: Path, capsys: pytest.CaptureFix
         ["1", "0.5", "input.tied"],
         ["3", "0.5", "bad"],
     ]
-    assert run("run", "qrels.txt", *FILES, "-q", "--precision", "float32") == 0
-    assert capsys.readouterr().out == expected
-    assert run("run", "qrels.txt", *FILES, "-m", "recip_rank", "--json", "b.json") == 0
+    assert run("leaderboard", "qrels.txt", *FILES, "-m", "recip_rank", "--json", "b.json") == 0
     assert json.loads(Path("b.json").read_text())["measure"] == "RR"
+    assert run("leaderboard", "qrels.txt", *FILES, "-m", "recall@1", "--level", "0.5", "--json", "b.json") == 0
+    assert json.loads(Path("b.json").read_text())["measure"] == "R(rel=0.5)@1"
+    assert run("leaderboard", "qrels.txt", FILES[1], FILES[2], "--truncated", "-m", "P@1", "-q") == 0
+    assert run("run", "qrels.txt", FILES[0], "--save", "runs/bad.tieproof") == 0
+    Path("runs/bad.txt").unlink()
+    capsys.readouterr()
+    assert run("leaderboard", "qrels.txt", "runs", "-q") == 0
+    assert capsys.readouterr().out.startswith("1\t0.75\tbad\n1\t0.75\tinput.sure\n")
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("run qrels.txt runs/bad.txt runs/input.tied --ci 0.9", "--ci applies to a single run, but 2 were given"),
+        ("run qrels.txt runs/bad.txt runs/input.tied", "unexpected extra argument (runs/input.tied)"),
         ("leaderboard qrels.txt runs -m AP,RR", "by one measure, not by AP,RR"),
         ("leaderboard qrels.txt runs --verify x", "--verify is of records"),
         ("leaderboard runs --published published.tsv", "--published is of runs"),
         ("leaderboard runs --csv b.csv", "--csv is of runs"),
+        ("leaderboard runs --truncated", "--truncated is of runs"),
         ("leaderboard qrels.txt", "qrels.txt is not a folder"),
-        ("leaderboard qrels.txt runs -m P@1 --published published.tsv", "no published number for P@1"),
+        (
+            "leaderboard qrels.txt runs -m P@1 --published published.tsv",
+            "no published number for P@1; it has numbers for RR, AP, gm_map",
+        ),
+        ("leaderboard qrels.txt runs --published nan.tsv", "the number must be finite"),
         ("leaderboard qrels.txt runs --published qrels.txt", "has 'q1 0 a 1' on line 1"),
         ("leaderboard qrels.txt empty", "is a folder without files"),
     ],

@@ -114,7 +114,7 @@ def test_table_of_queries(folder: Path) -> None:
             ["found.npy", "truth.ibin", "-k", "9"],
             "found.npy: The length of the found lists is 8, but must be at least 9",
         ),
-        (["found.npy", "truth.ibin", "-k", "0"], "'0' is not a number of at least 1"),
+        (["found.npy", "truth.ibin", "-k", "0"], "'0' is not a whole number of at least 1"),
         (
             ["found.npy", "--queries", "base.fbin", "--gallery", "base.fbin"],
             "found.npy: The number of found lists is 7",

@@ -12,10 +12,9 @@ import tieproof as tp
 from exact_oracle import ORDERS
 from forced import FORCED, small_tiles
 from hard_sets import HARD_SETS, NEAR_DUPLICATES, normalized
-from tieproof import engine
 from tieproof.distances import bits as distances_bits
 from tieproof.distances import short_sums
-from tieproof.engine import counting, levels, plan, ranking, resolve
+from tieproof.engine import counting, levels, methods, plan, ranking, resolve
 from tieproof.evaluation import problems
 
 Array = npt.NDArray[Any]
@@ -175,9 +174,9 @@ def test_sides_of_different_values_need_no_bits(distance: str, monkeypatch: Patc
 
 
 CALLED: dict[str, tuple[set[str], set[str]]] = {
-    "columns": ({"count_rows", "count_columns"}, {"transposed"}),
-    "columns_turned_round": ({"count_rows", "transposed"}, {"count_columns"}),
-    "many_blocks": ({"count_rows"}, {"count_columns", "transposed"}),
+    "columns": ({"count_in_rows", "count_in_columns"}, {"transposed"}),
+    "columns_turned_round": ({"count_in_rows", "transposed"}, {"count_in_columns"}),
+    "many_blocks": ({"count_in_rows"}, {"count_in_columns", "transposed"}),
 }
 
 
@@ -187,7 +186,7 @@ def test_forced_choices_are_taken(forced: str, monkeypatch: Patch) -> None:
     task = leave_one_out(HARD_SETS["gaussian float32"](random, (130, 5)), random)
     small_tiles(monkeypatch, 31)
     FORCED[forced](monkeypatch)
-    calls = counted(monkeypatch, counting, "count_rows", "count_columns")
+    calls = counted(monkeypatch, counting, "count_in_rows", "count_in_columns")
     turned = counted(monkeypatch, counting, "transposed")
     tp.evaluate(**task, memory="8MiB")
     calls |= turned
@@ -239,7 +238,7 @@ def test_shared_items_are_ranked_together(at_least: int, called: bool, monkeypat
 def test_plans_are_cut(force: str, monkeypatch: Patch) -> None:
     random = np.random.default_rng(5)
     task = leave_one_out(HARD_SETS["gaussian float32"](random, (130, 5)), random)
-    ranked = counted(monkeypatch, engine, "rank")
+    ranked = counted(monkeypatch, methods, "rank")
     parts = counted(monkeypatch, ranking, "rank_part")
     FORCED[force](monkeypatch)
     tp.evaluate(**task, memory="8MiB")
@@ -302,7 +301,7 @@ def by_level_and_by_tiles(task: dict[str, Any], monkeypatch: Patch, threads: int
     found = []
     for few in (True, False):
         with monkeypatch.context() as patch:
-            by_level, by_tiles = counted(patch, levels, "ties_by_level"), counted(patch, engine, "ties_by_tiles")
+            by_level, by_tiles = counted(patch, levels, "ties_by_level"), counted(patch, methods, "ties_by_tiles")
             patch.setattr(levels, "MOST_LEVELS", 2**14)
             if not few:
                 no_levels(patch)
@@ -350,7 +349,7 @@ def test_a_table_of_levels_with_many_entries_is_not_made(
     expected = bits(tp.evaluate(**task_of))
     for most in (1, 10):
         monkeypatch.setattr(levels, "MOST_IN_TABLE", most)
-        calls = counted(monkeypatch, engine, "ties_by_tiles")
+        calls = counted(monkeypatch, methods, "ties_by_tiles")
         assert bits(tp.evaluate(**task_of)) == expected
         assert calls["ties_by_tiles"] == 1
 

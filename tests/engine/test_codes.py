@@ -98,7 +98,7 @@ def test_codes_of_normal_vectors() -> None:
     assert isinstance(space, InnerSpace)
     assert space.codes is not None
     assert np.median(space.codes[1].lost[0]) == pytest.approx(0.007, abs=0.001)
-    assert np.median(space.code_error) == pytest.approx(0.018, abs=0.001)
+    assert np.median(space.product_errors) == pytest.approx(0.018, abs=0.001)
 
 
 REAL = [name for name in HARD_SETS if not name.startswith(("int", "uint", "bool"))]

@@ -171,7 +171,7 @@ def test_tiles_and_pairs_keep_their_bounds(name: str, distance: str, dtype: type
     rows = fractions(data[space.items.first])
     everything = slice(0, len(rows))
     tile = nearness(space, space.tile(everything, everything))
-    error = space.error(everything, everything)
+    error = space.error()
     left, right = (index.ravel() for index in np.indices(tile.shape))
     keys, errors = space.keys(left, right)
     for i, x in enumerate(rows):
@@ -243,7 +243,7 @@ def test_some_hard_sets_are_ratios() -> None:
     for name, dtype in itertools.product(HARD_SETS, (np.float32, np.float64)):
         space, _ = space_of(name, "cosine", dtype, 99)
         if space.form.ratio:
-            found.add((space.tile_type.name, space.error(slice(0, 1), slice(0, 1)).certain))
+            found.add((space.tile_type.name, space.error().certain))
     assert {("float32", True), ("float32", False), ("float64", False)} <= found
 
 
@@ -251,7 +251,7 @@ def test_some_hard_sets_are_ratios() -> None:
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_equal_ratios_and_no_others_have_equal_keys(name: str, dtype: type) -> None:
     space, data = space_of(name, "cosine", dtype, 99)
-    if not space.form.ratio or not space.error(slice(0, 1), slice(0, 1)).certain:
+    if not space.form.ratio or not space.error().certain:
         return
     rows = fractions(data[space.items.first])
     everything = slice(0, len(rows))

@@ -173,5 +173,5 @@ def test_types_are_named_as_people_do(tmp_path: Path) -> None:
         read_embeddings(tmp_path / "data.npz")
     assert "'a' (strings, shape (6, 4)), 'b' (bytes, shape (6, 4)), 'c' (float32, shape" in str(caught.value)
     assert "'d' (float64, shape (6, 4))" in str(caught.value)
-    with pytest.raises(tp.InputError, match=r"data\.npz:a contains strings; embeddings are numbers"):
+    with pytest.raises(tp.InputError, match=r"data\.npz:a must contain real numbers, not strings"):
         read_embeddings(f"{tmp_path}/data.npz:a")

@@ -138,8 +138,8 @@ def test_labels_as_a_row_or_column_of_a_matrix() -> None:
 
 def test_labels_of_64_bits_stay_apart() -> None:
     labels = np.array([2**63, 2**63 + 1, 2**63 + 1], dtype=np.uint64)
-    assert tp.evaluate([[0.0], [1.0], [3.0]], labels, distance="euclidean").query_ids.tolist() == [1, 2]
-    assert tp.evaluate([[0.0], [1.0], [3.0]], labels.tolist(), distance="euclidean").query_ids.tolist() == [1, 2]
+    for given in (labels, labels.tolist(), [1, *labels.tolist()[1:]]):
+        assert tp.evaluate([[0.0], [1.0], [3.0]], given, distance="euclidean").query_ids.tolist() == [1, 2]
 
 
 @pytest.mark.parametrize("bits", [3, 8, 21, 64, 100])

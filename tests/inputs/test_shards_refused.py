@@ -33,7 +33,7 @@ def refusal(call: Callable[[], object], argument: str | None = None) -> str:
     message = str(caught.value)
     assert "\n" not in message
     assert message.endswith(".")
-    assert ";" in message or "Choose" in message or "Give" in message or "None of them" in message
+    assert any(word in message for word in (";", ". ", " must "))
     assert argument is None or caught.value.argument == argument
     return message
 
@@ -102,8 +102,8 @@ def test_what_is_no_vectors(tmp_path: Path) -> None:
     for name, says in {
         "flat.npy": "has the shape (40,)",
         "cube.npy": "has the shape (1, 40, 3)",
-        "text.npy": "contains strings; embeddings are numbers",
-        "complex.npy": "contains values of type complex128",
+        "text.npy": "must contain real numbers, not strings",
+        "complex.npy": "must contain real numbers, not complex128",
         "none.npy": "contains no vectors",
     }.items():
         assert f"{name} {says}" in refusal(partial(tp.open, tmp_path / name), "paths")
@@ -314,7 +314,7 @@ def test_labels_of_different_shapes_and_sizes(tmp_path: Path) -> None:
 
 def test_labels_that_no_label_is(tmp_path: Path) -> None:
     save_file({"x": VECTORS, "label": np.full(40, 0.5)}, tmp_path / "a.safetensors")
-    assert "a.safetensors:label has 0.5 at [0]" in refusal(lambda: tp.open(tmp_path), "labels")
+    assert "a.safetensors:label must be integers or strings, but" in refusal(lambda: tp.open(tmp_path), "labels")
 
 
 # Checks when rows are read.

@@ -227,22 +227,34 @@ def test_every_alias_parses_or_is_ambiguous() -> None:
 @pytest.mark.parametrize(
     ("spelling", "message"),
     [
-        ("P@0", "The cutoff of 'P@0' must be a whole number of at least 1."),
-        ("P@-3", "The cutoff of 'P@-3' must be a whole number of at least 1."),
-        ("P@2.5", "The cutoff of 'P@2.5' must be a whole number of at least 1."),
-        ("P@", "The cutoff of 'P@' must be a whole number of at least 1."),
+        ("P@0", "The cutoff of 'P@0' must be a whole number of at least 1, or a share of all items such as 1%."),
+        ("P@-3", "The cutoff of 'P@-3' must be a whole number of at least 1, or a share of all items such as 1%."),
+        ("P@2.5", "The cutoff of 'P@2.5' must be a whole number of at least 1, or a share of all items such as 1%."),
+        ("P@", "The cutoff of 'P@' must be a whole number of at least 1, or a share of all items such as 1%."),
         *(
             (
                 f"{name}@R",
-                f"The cutoff of '{name}@R' must be a whole number of at least 1; at the query's number of relevant "
-                "items it is 'Rprec'.",
+                f"The cutoff of '{name}@R' must be a whole number of at least 1, or a share of all items such as "
+                "1%; at the query's number of relevant items it is 'Rprec'.",
             )
             for name in ("P", "R", "F1", "RelP")
         ),
-        ("nDCG@R", "The cutoff of 'nDCG@R' must be a whole number of at least 1."),
+        *(
+            (
+                name,
+                f"The cutoff of '{name}' must be a whole number of at least 1, or a share of all items such as 1%.",
+            )
+            for name in ("P@0%", "P@101%", "P@1.2345%", "P@%")
+        ),
+        ("Judged@1%", "The cutoff of 'Judged@1%' must be a whole number of at least 1."),
+        (
+            "nDCG@R",
+            "The cutoff of 'nDCG@R' must be a whole number of at least 1, or a share of all items such as 1%.",
+        ),
         (
             "AP@0",
-            "The cutoff of 'AP@0' must be a whole number of at least 1 (or R, the query's number of relevant items).",
+            "The cutoff of 'AP@0' must be a whole number of at least 1 (or R, the query's number of relevant items), "
+            "or a share of all items such as 1%.",
         ),
         (
             "P@99999999999999999999",

@@ -416,6 +416,23 @@ def test_unlikely_successes_and_failures_keep_their_digits(l: int, m: int, s: in
     assert_close(math.sqrt(found.variance[0]), Fraction(std), "std")
 
 
+@pytest.mark.parametrize(("l", "m", "s"), [(1000, 30, 950), (50_000_000, 2, 3), (50_000_000, 2, 49_999_000)])
+def test_full_recall_and_the_first_rank_of_a_large_tie(l: int, m: int, s: int) -> None:
+    """C(s, m) of C(l, m) orders have all in the first s places, and C(l - j, m - 1) the first one at place j."""
+    every = Fraction(math.comb(s, m), math.comb(l, m))
+    found = parse(f"FullRecall@{s + 7}")(one_tie(7, 0, l, m))
+    assert (found.lower[0], found.upper[0]) == (0.0, 1.0)
+    assert_close(found.expected[0], every, "expected")
+    assert_close(found.variance[0], every * (1 - every), "variance")
+    first = parse("FirstRank")(one_tie(7, 0, l, m))
+    assert (first.lower[0], first.upper[0]) == (8.0, 7.0 + l - m + 1)
+    if l == 1000:
+        ranks = [(7 + j, Fraction(math.comb(l - j, m - 1), math.comb(l, m))) for j in range(1, l - m + 2)]
+        mean = sum(rank * chance for rank, chance in ranks)
+        assert_close(first.expected[0], mean, "expected")
+        assert_close(first.variance[0], sum((rank - mean) ** 2 * chance for rank, chance in ranks), "variance")
+
+
 @pytest.mark.parametrize(("k", "n", "l", "m"), SHAPES)
 def test_reciprocal_ranks_of_a_large_tie(k: int, n: int, l: int, m: int) -> None:
     getcontext().prec = 60
@@ -574,6 +591,8 @@ MILLION = [
         "Success@500000",
         "RR@1000",
         "INP",
+        "FirstRank",
+        "FullRecall@999990",
         "RBP@1000",
     ),
     "BinG",
@@ -602,7 +621,7 @@ def test_every_measure_is_tried_on_a_million() -> None:
 def test_a_tie_of_a_million_overflows_nothing(spelling: str) -> None:
     found = parse(spelling)(one_tie(0, 0, 1_000_000, 400_000))
     assert all(np.isfinite(x).all() for x in found)
-    most = 1_000_000 if parse(spelling).definition.total else 1
+    most = 1 if parse(spelling).definition.is_score else 1_000_000
     assert 0 <= found.lower[0] <= found.expected[0] <= found.upper[0] <= most
 
 

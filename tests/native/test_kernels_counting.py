@@ -113,7 +113,7 @@ def make(
     return Made(
         Tile(entries, form, 40, 100),
         error,
-        Targets(row + 40, *masks_of(query.copy(), item + 100, len(row))),
+        masks_of(query.copy(), item + 100, len(row))._replace(row=row + 40),
         guided(stop - length, stop, key, reach, margin),
         np.where(starts, 0, CONTINUED).astype(np.int32),
     )
@@ -204,7 +204,11 @@ def test_rows(few: float | None, width: int, dtype: Any) -> None:
     for known in every_case(dtype, width):
 
         def count(work: Work, room: TileMemory, made: Made = known.made) -> Iterator[int]:
-            return pieces.count_rows(made.tile, made.error, work, 0, len(made.targets.row), room, Lock())
+            stop = len(made.targets.row)
+            return pieces.in_pieces(
+                lambda q, undecided: pieces.count_in_rows(made.tile, made.error, work, q, stop, undecided, room),
+                *(0, stop, made.error, work, room, Lock()),
+            )
 
         check(known, few, count)
 
@@ -221,7 +225,10 @@ def test_columns(width: int, dtype: Any) -> None:
         def count(work: Work, room: TileMemory, made: Made = made, tile: Tile = tile) -> Iterator[int]:
             rows = slice(made.tile.row, made.tile.row + len(made.tile.entries))
             columns = counting.columns_of(made.targets, work.limits, rows, 0, len(made.targets.row))
-            return pieces.count_columns(tile, made.error, work, columns, room, Lock())
+            return pieces.in_pieces(
+                lambda at, undecided: pieces.count_in_columns(tile, made.error, work, columns, at, undecided, room),
+                *(0, len(tile.entries), made.error, work, room, Lock()),
+            )
 
         check(known, None, count)
 
@@ -243,7 +250,11 @@ def test_near_pairs(width: int, dtype: Any) -> None:
             row, item = np.nonzero(near | (np.random.default_rng(1).random(near.shape) < share))
             pairs = NearPairs(row.astype(np.int32), item.astype(np.int32), tile.entries[row, item])
             unwritten = tile._replace(entries=tile.entries[:0])
-            return pieces.count_near_pairs(pairs, unwritten, made.error, work, columns, room, Lock())
+            first, error = columns.first, made.error
+            return pieces.in_pieces(
+                lambda at, undecided: pieces.count_near(pairs, unwritten, error, work, first, at, undecided, room),
+                *(0, len(row), error, work, room, Lock()),
+            )
 
         check(known, None, count)
 

@@ -62,13 +62,13 @@ def test_pairs_of_distinct_items(n_items: int, seed: int, level: str, monkeypatc
     weight = np.bincount(identity)
     monkeypatch.setattr(ranked, "pair_up", at(level, ranked.pair_up))
     space: Any = SimpleNamespace(items=SimpleNamespace(identity=identity, weight=weight))
-    found = ranked.paired_rows(space, block, ranked.room_for(block))
+    found = ranked.paired_rows(space, np.arange(len(block.pointer) - 1), block, ranked.room_for(block))
     expected = ranking_reference.pair_up(block, identity, weight)
     assert np.array(found.pairs).T.tolist() == [list(pair) for pair in expected.pairs]
     assert found.of_item.tolist() == ([] if block.grades is None else expected.of_item)
     assert np.array(found.partial).T.tolist() == [list(item) for item in expected.partial]
     for q, masked in enumerate(expected.masked):
-        runs = found.masks.run[found.masks.first[q] : found.masks.last[q]]
+        runs = found.targets.run[found.targets.first[q] : found.targets.last[q]]
         assert runs.tolist() == runs_of(np.array(masked, dtype=np.int64)).tolist()
 
 

@@ -16,7 +16,7 @@ from thresholds import guided, masks_of
 from tieproof.distances.exact.bounds import ARITHMETIC, UNIT_ROUNDOFF
 from tieproof.distances.space import Error, NearnessForm
 from tieproof.engine import counting, pieces, resolve
-from tieproof.engine.ranked import Masks, join
+from tieproof.engine.ranked import join
 from tieproof.engine.ranking import runs_of
 from tieproof.engine.structures import (
     CONTINUED,
@@ -70,7 +70,7 @@ class Case:
         query, item = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
         thresholds = guided(stop - length, stop, np.array(key, dtype=np.float64), self.reach, self.margin)
         return Work(
-            Targets(np.array(self.row) + WHERE[0], *masks_of(query, item, self.queries)),
+            masks_of(query, item, self.queries)._replace(row=np.array(self.row) + WHERE[0]),
             thresholds,
             counting.limits_of(thresholds, self.tile.form.ratio, self.tile.entries.dtype),
             Counts(np.array(gap, dtype=np.int32), np.zeros(len(gap), dtype=np.int32)),
@@ -146,7 +146,10 @@ def by_rows(case: Case, dense: float) -> Callable[[Work], Iterator[int]]:
         with patched(counting, "DENSE", dense):
             limits = counting.limits_of(work.thresholds, case.tile.form.ratio, case.tile.entries.dtype)
         work, room = work._replace(limits=limits), room_of(case.tile, work)
-        yield from pieces.count_rows(case.tile, case.error, work, 0, case.queries, room, Lock())
+        yield from pieces.in_pieces(
+            lambda q, undecided: pieces.count_in_rows(case.tile, case.error, work, q, case.queries, undecided, room),
+            *(0, case.queries, case.error, work, room, Lock()),
+        )
 
     return count
 
@@ -157,8 +160,11 @@ def by_columns(case: Case) -> Callable[[Work], Iterator[int]]:
     # In a transposed tile the queries' rows are columns, but `form` and `error` are those of items, `row` that of
     # the queries' first row.
     def count(work: Work) -> Iterator[int]:
-        columns = columns_of(case, work)
-        yield from pieces.count_columns(turned, case.error, work, columns, room_of(turned, work), Lock())
+        columns, room = columns_of(case, work), room_of(turned, work)
+        yield from pieces.in_pieces(
+            lambda item, undecided: pieces.count_in_columns(turned, case.error, work, columns, item, undecided, room),
+            *(0, len(turned.entries), case.error, work, room, Lock()),
+        )
 
     return count
 
@@ -425,7 +431,7 @@ def test_crowded_is_a_share_of_items_as_near_as_the_last_threshold() -> None:
 def some_masks(random: Random) -> tuple[Targets, list[set[int]]]:
     masked = [set(np.flatnonzero(random.random(90) < share).tolist()) for share in (0.0, 0.03, 0.5, 1.0, 0.9)]
     query, item = np.array([(q, i) for q, items in enumerate(masked) for i in sorted(items)]).T.copy()
-    return Targets(np.arange(5), *masks_of(query, item, 5)), masked
+    return masks_of(query, item, 5), masked
 
 
 def test_masks_in_every_part_of_the_items() -> None:
@@ -451,7 +457,7 @@ def test_runs_are_what_they_were_made_of() -> None:
     assert runs_of(np.array([0, 1, 5])).tolist() == [[0, 2], [5, 6]]
 
 
-def items_of(parts: Masks, q: int) -> list[int]:
+def items_of(parts: Targets, q: int) -> list[int]:
     return [i for first, last in parts.run[parts.first[q] : parts.last[q]].tolist() for i in range(first, last)]
 
 
@@ -507,7 +513,9 @@ def test_the_guide_leads_to_the_first_key_that_is_not_nearer(
         counts, expected = (Counts(*np.zeros((2, stop[-1]), dtype=np.int32)) for _ in range(2))
         work = Work(targets, thresholds, limits, counts, counting.room_for_items(10**4))
         room = counting.make_room(len(near), 4, thresholds, np.float64)
-        assert not list(pieces.count_rows(tile, certain(1, len(near)), work, q, q + 1, room, Lock()))
+        counted = pieces.count_in_rows(tile, certain(1, len(near)), work, q, q + 1, 0, room)
+        assert (counted.next, counted.undecided) == (q + 1, 0)
+        pieces.add_up(work, room, counted.tallied, counted.placed, True)
         for value, weight in zip(near, form.weight, strict=True):
             nearer, equal = np.count_nonzero(part > value), np.count_nonzero(part == value)
             if nearer + equal < len(part):

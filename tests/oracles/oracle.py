@@ -307,6 +307,8 @@ DEFINITIONS: dict[str, Definition] = {
     "Success": success,
     "RR": reciprocal_rank,
     "INP": inverse_negative_penalty,
+    "FirstRank": lambda ordering, context: Fraction(1 + next(i for i, grade in enumerate(ordering) if grade > 0)),
+    "FullRecall": lambda ordering, context: Fraction(hits(top(ordering, context)) == context.n_relevant),
     "RBP": rank_biased_precision(Fraction(0.8)),
     "RBP(p=0.25)": rank_biased_precision(Fraction(1, 4)),
     "RBP(gain=linear)": rank_biased_gain(Fraction(0.8)),

@@ -58,3 +58,36 @@ def thresholds(relevant: Sequence[object], others: Sequence[object]) -> list[tup
         )
         for end in keys
     ]
+
+
+def _cuts(ordering: str) -> list[tuple[int, int]]:
+    """How many relevant and other pairs are accepted if the first 0, 1, 2, … pairs are."""
+    return [(ordering[:n].count("r"), ordering[:n].count("o")) for n in range(len(ordering) + 1)]
+
+
+def best_accuracy(relevant: int, others: int, cuts: Iterable[tuple[int, int]]) -> Fraction:
+    """The largest share of right decisions."""
+    return max(Fraction(right + others - wrong, relevant + others) for right, wrong in cuts)
+
+
+def best_f1(relevant: int, others: int, cuts: Iterable[tuple[int, int]]) -> Fraction:
+    """The largest harmonic mean of precision and recall."""
+    return max(Fraction(2 * right, right + wrong + relevant) for right, wrong in cuts)
+
+
+def decisions(ordering: str) -> tuple[Fraction, Fraction]:
+    """The largest accuracy and the largest F1 of any cut of an ordering."""
+    counts = ordering.count("r"), ordering.count("o"), _cuts(ordering)
+    return best_accuracy(*counts), best_f1(*counts)
+
+
+def average_precision(ordering: str) -> Fraction:
+    """The mean of the precisions at the relevant pairs."""
+    hits = [at for at, kind in enumerate(ordering, 1) if kind == "r"]
+    return sum((Fraction(n, at) for n, at in enumerate(hits, 1)), Fraction(0)) / len(hits)
+
+
+def auc(ordering: str) -> Fraction:
+    """The share of pairs of a relevant and another pair in which the relevant one is nearer."""
+    ahead = sum(ordering[at:].count("o") for at, kind in enumerate(ordering) if kind == "r")
+    return Fraction(ahead, ordering.count("r") * ordering.count("o"))

@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 8_239,
-    "distances": 4_326,
-    "engine": 4_958,
-    "native": 840,
-    "measures": 6_969,
+    "inputs": 8_610,
+    "distances": 4_133,
+    "engine": 4_799,
+    "native": 858,
+    "measures": 6_993,
     "show": 1_627,
-    "evaluation": 8_027,
-    "analyses": 9_632,
-    "trials": 13_110,
-    "compat": 3_005,
-    "integrations": 2_530,
-    "cli": 3_306,
+    "evaluation": 8_215,
+    "analyses": 9_996,
+    "trials": 12_399,
+    "compat": 2_877,
+    "integrations": 2_521,
+    "cli": 3_231,
     "data": 22,
-    "tieproof": 875,
+    "tieproof": 896,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 67_466
+LINES_OF_SOURCE = 67_177
 LINES_OF_KERNELS = 7_568
-WORDS_OF_DOCS = 92_840
-PUBLIC_NAMES = 113
-LINES_OF_TESTS = 63_701
+WORDS_OF_DOCS = 70_809
+PUBLIC_NAMES = 122
+LINES_OF_TESTS = 64_925
 
 
 def lines_in(folder: Path, *endings: str) -> int:

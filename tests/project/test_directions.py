@@ -36,12 +36,12 @@ MAY_IMPORT = {
     "measures.distribution measures.statistics measures.confidence engine.problem engine evaluation.cluster",
     "evaluation.records": "installed errors ties inputs show measures evaluation",
     "analyses": "",
-    "analyses.rates": "errors ties native inputs distances.exact distances show measures.statistics "
-    "engine.problem evaluation",
     "analyses.collisions": "errors ties inputs distances.exact distances show measures engine.problem engine "
     "evaluation",
     "analyses.neighbors": "installed errors whole_files ties inputs distances.exact distances show engine.problem "
     "engine evaluation.cluster evaluation",
+    "analyses.rates": "errors ties native inputs distances.exact distances show measures measures.statistics "
+    "engine.problem evaluation analyses.neighbors",
     "analyses.recall": "errors ties inputs distances show measures engine.problem engine evaluation "
     "analyses.neighbors",
     "analyses.compare": "errors ties inputs show measures measures.distribution measures.statistics "

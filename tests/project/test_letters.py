@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LETTERS = sorted((ROOT / "docs" / "letters").glob("*.md"))
+LETTERS = sorted((ROOT / "release" / "letters").glob("*.md"))
 LIBRARIES = {"mteb": "mteb", "sentence_transformers": "sentence_transformers", "trec_eval": "pytrec_eval"}
 
 
@@ -23,7 +23,7 @@ def test_letters_are_polite_and_say_what_to_do(letter: Path) -> None:
 def test_code_prints_what_the_letter_says(letter: Path) -> None:
     if letter.stem in LIBRARIES:
         pytest.importorskip(LIBRARIES[letter.stem])
-    render = runpy.run_path(str(ROOT / "docs" / "write_letters.py"))["render"]
+    render = runpy.run_path(str(ROOT / "release" / "write_letters.py"))["render"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert render(letter) == letter.read_text(encoding="utf-8")

@@ -31,8 +31,8 @@ from tieproof.trials.audit import ATTACKS
 from tieproof.trials.audit.blind import blind
 from tieproof.trials.audit.cases import Case
 from tieproof.trials.audit.changes import by
-from tieproof.trials.audit.examination import filled
 from tieproof.trials.audit.invariances import invariance
+from tieproof.trials.audit.systems import filled
 
 ROOT = Path(__file__).parents[2]
 Array = npt.NDArray[Any]

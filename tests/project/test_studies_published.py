@@ -11,7 +11,7 @@ import pytest
 import tieproof as tp
 from pages import ROOT, text_of
 from studies import common
-from studies.published import compact, findings, picture, rescored, study, write_compact
+from studies.published import compact, findings, picture, rescored, study, write_compact, write_runs
 from studies.published.rescored import Number
 
 FOLDER = common.DATA / study.DATA
@@ -76,6 +76,15 @@ def test_compact_form_gives_the_measures_of_the_run(written: Path) -> None:
 
 
 @pytest.mark.heavy
+def test_runs_that_are_written_out_give_the_measures_of_the_run(written: Path, tmp_path: Path) -> None:
+    (written / "published.tsv").write_text("system\tAP\t0.5\n", encoding="utf-8")
+    write_runs.main([str(written), "--out", str(tmp_path / "out")])
+    found = tp.evaluate_run(tmp_path / "out/qrels.txt", tmp_path / "out/runs/system.txt", measures=MEASURES)
+    expected = tp.evaluate_run(QRELS, RUN, measures=MEASURES)
+    assert {name: found[name] for name in MEASURES} == {name: expected[name] for name in MEASURES}
+    assert (tmp_path / "out/published.tsv").read_bytes() == (written / "published.tsv").read_bytes()
+
+
 def test_order_of_the_original_tool_is_that_of_trec_eval(written: Path) -> None:
     """trec_eval 9, which compares scores in single precision."""
     pytrec_eval = pytest.importorskip("pytrec_eval")
@@ -180,7 +189,7 @@ def said() -> dict[str, list[str]]:
             *headline,
             f"order of ties gives {every.reproduced} of the numbers, and {every.outside} lie outside their interval.",
         ],
-        "docs/letters/trec_eval.md": [
+        "release/letters/trec_eval.md": [
             f"Of {deep.numbers} nDCG@10 in the summaries",
             f"{deep.wide} have an interval wider than the last printed digit",
             f"{deep.swaps} of {deep.places} adjacent places could swap on ties alone",
@@ -188,7 +197,7 @@ def said() -> dict[str, list[str]]:
             f"{single} of the {deep.numbers} come only from single precision",
             f"All {deep.reproduced} can be reproduced to the last digit",
         ],
-        "docs/letters/semeval_scorer.md": [
+        "release/letters/semeval_scorer.md": [
             f"all {semeval.reproduced} published MAP can be reproduced to the last digit",
             f"{semeval.wide} of the {semeval.numbers} published numbers have an interval wider than the last",
             f"{semeval.swaps} of {semeval.places} adjacent places could swap on ties alone",

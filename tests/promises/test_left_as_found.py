@@ -35,7 +35,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 }
 
 PLACES = [
-    "tieproof.engine.counting.count_rows",
+    "tieproof.engine.counting.count_in_rows",
     "tieproof.engine.dense.count_lists",
     "tieproof.engine.rounded.round_tile",
     "tieproof.engine.collisions.written_down",

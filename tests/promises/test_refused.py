@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import tieproof as tp
-from pages import ROOT
 from refusals import SECTIONS
 from refusals.case import Case
 
@@ -21,21 +20,20 @@ REFUSED = [
 ]
 WARNED = [pytest.param(name, case, id=name) for name, case in CASES if case.warns]
 
-WRITER = ROOT / "docs" / "write_refused.py"
-CHANGED = "a message or a case changed; run python docs/write_refused.py"
+WRITER = Path(__file__).parents[1] / "refusals" / "write_messages.py"
+CHANGED = "a message or a case changed; run python tests/refusals/write_messages.py"
 
 
 class Shown:
-    """The page of errors, docs/refused.md; a wheel is tested without it."""
+    """The messages as they were written down, tests/refusals/messages.md."""
 
     def __init__(self) -> None:
-        self.writer = runpy.run_path(str(WRITER)) if WRITER.exists() else None
-        self.lines = WRITER.with_name("refused.md").read_text(encoding="utf-8").splitlines() if self.writer else []
+        self.writer = runpy.run_path(str(WRITER))
+        self.lines = WRITER.with_name("messages.md").read_text(encoding="utf-8").splitlines()
 
     def check(self, name: str, message: str, folder: Path) -> None:
         assert "\n" not in message
-        if self.writer is not None:
-            assert self.writer["row"](name, message.replace(f"{folder}/", "")) in self.lines, CHANGED
+        assert self.writer["row"](name, message.replace(f"{folder}/", "")) in self.lines, CHANGED
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +41,7 @@ def page() -> Shown:
     return Shown()
 
 
-def test_the_page_has_these_cases(page: Shown) -> None:
-    if page.writer is None:
-        pytest.skip("no docs beside the tests")
+def test_these_cases_are_written_down(page: Shown) -> None:
     expected = page.writer["render"](lambda case: "").splitlines()
     for shown, line in zip(page.lines, expected, strict=True):
         assert shown.startswith(line.removesuffix("  |")), CHANGED

@@ -1,4 +1,4 @@
-"""Every input that is refused or warned about, as calls: the tests run them, and docs/write_refused.py shows them."""
+"""Every input that is refused or warned about, as calls: the tests run them, and messages.md has their wording."""
 
 from refusals import (
     bundles,

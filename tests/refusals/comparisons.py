@@ -23,11 +23,29 @@ def compared(other: tp.Result = OTHER, **options: Any) -> Callable[[], object]:
     return lambda: tp.compare({"base": ONE, "ours": other}, **options)
 
 
+def board(**options: Any) -> Any:
+    return tp.leaderboard(QRELS, {"base": RUN, "ours": RUN}, **options)
+
+
 def categories(*names: str) -> tp.Result:
     return scores(categories=[*names], average="macro")
 
 
 CASES: dict[str, Case] = {
+    "a leaderboard of one run": Case(lambda: tp.leaderboard(QRELS, {"ours": RUN}), r"two or more systems, not 1"),
+    "published numbers of other systems": Case(
+        lambda: board(published={"theirs": 0.5}), r"No published number is of a system: they are of 'theirs'"
+    ),
+    "a published number that is not finite": Case(
+        lambda: board(published={"base": float("nan")}), r"must be \{name: number\} with finite numbers"
+    ),
+    "a published number of two systems": Case(
+        lambda: tp.leaderboard(QRELS, {"a.ours": RUN, "b.ours": RUN}, published={"ours": 0.5}),
+        r"of 'ours' may be that of a\.ours or b\.ours; write the whole name",
+    ),
+    "one order of the gallery for a run": Case(
+        lambda: tp.evaluate_run(QRELS, RUN).std_of_one_order("AP", qrels=QRELS, run=RUN), r"not of a run, whose lists"
+    ),
     "a comparison of a single result": Case(lambda: tp.compare({"base": ONE}), r"needs at least two results, not 1"),
     "a comparison of results in a list": Case(
         lambda: tp.compare([ONE, OTHER]),  # type: ignore[arg-type]
@@ -36,6 +54,12 @@ CASES: dict[str, Case] = {
     "a comparison with a number in place of a result": Case(
         lambda: tp.compare({"base": ONE, "ours": 0.5}),  # type: ignore[dict-item]
         r"'ours' is float. Pass the results that evaluate returned",
+    ),
+    "a comparison of ranks": Case(
+        lambda: tp.compare(
+            dict.fromkeys("ab", tp.evaluate_scores([[2, 1]] * 2, [[1, 0]] * 2, measures=["FirstRank"]))
+        ),
+        r"'FirstRank' is a rank, which is no score: the smaller, the better. Pass RR, for example",
     ),
     "a comparison of counts": Case(
         lambda: tp.compare(dict.fromkeys(["base", "ours"], tp.evaluate_run(QRELS, RUN, measures=["NumRet"]))),

@@ -149,7 +149,7 @@ CASES: dict[str, Case] = {
     "an empty list of measures": Case(evaluate(measures=[]), r"No measure was given"),
     "a memory size in an unknown unit": Case(evaluate(memory="12 parsecs"), r"not '12 parsecs'"),
     "a memory size of 0": Case(evaluate(memory=0), r"not 0"),
-    "threads=0": Case(evaluate(threads=0), r"at least 1, not 0"),
+    "threads=0": Case(evaluate(threads=0), r"at least 1, or None, not 0"),
     "Hamming distance for float embeddings": Case(evaluate(distance="hamming"), r"takes bool arrays.*float64.*x > 0"),
     "Hamming distance for uint8 codes without bits=": Case(
         evaluate(CODES, distance="hamming"), r"is uint8\. If they are packed codes, pass bits=16, or fewer"

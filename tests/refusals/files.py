@@ -177,7 +177,7 @@ CASES: dict[str, Case] = {
     ),
     "a file of strings as embeddings": Case(
         array("data.npy", np.full((6, 2), "a string of characters"), readers.read_embeddings),
-        r"data.npy contains strings; embeddings are numbers",
+        r"The embeddings of .*data.npy must contain real numbers, not strings",
         in_folder=True,
     ),
     "a virtual HDF5 data set whose source is missing": Case(

@@ -127,6 +127,6 @@ CASES: dict[str, Case] = {
         page(result=of_category, embeddings=GOOD, labels=LABELS), "the result of one category", in_folder=True
     ),
     "embeddings for a result whose queries have their own indices": Case(
-        page(result=of_evaluator, embeddings=GOOD, labels=LABELS), "have names, such as 101", in_folder=True
+        page(result=of_evaluator, embeddings=GOOD, labels=LABELS), "have names, such as 100", in_folder=True
     ),
 }

@@ -97,6 +97,20 @@ CASES: dict[str, Case] = {
         lambda: tp.fnmr_at_fmr_of_distances([0.9, 0.2, 0.8], [1, -1, -1]),
         r"second argument has only two values, as labels have.*pass fnmr_at_fmr_of_distances\(-scores\[labels == 1",
     ),
+    "labels of pairs that are classes": Case(
+        lambda: tp.det_curve_of_pairs([0, 1, 2], [0.1, 0.2, 0.3]), r"labels of pairs must be 1 and 0, .*not 0 to 2"
+    ),
+    "pairs without scores": Case(lambda: tp.det_curve_of_pairs([0, 1]), r"either scores or embeddings="),
+    "one fold of pairs": Case(
+        lambda: tp.det_curve_of_pairs([0, 1], [0.1, 0.2], folds=["a", "a"]), r"All pairs are in one fold"
+    ),
+    "a threshold that is not a number": Case(
+        lambda: tp.det_curve([0.1], [0.2]).at("0.1"),  # type: ignore[arg-type]
+        r"A threshold must be a number, not '0\.1'",
+    ),
+    "queries of which none has a match": Case(
+        lambda: tp.open_set_identification_of_scores([[0.5]], [[0]]), r"No query has a match in the gallery"
+    ),
     "a negative fraction as relevance": Case(
         lambda: tp.evaluate_scores([[0.1, 0.3]], [[-0.89, 0.5]]),
         r"relevance contains -0\.89, a negative fraction.*left out of the ranking.*numpy\.maximum\(relevance, 0\)",
@@ -104,6 +118,30 @@ CASES: dict[str, Case] = {
     "a negative fraction as the grade of a triple": Case(
         lambda: tp.evaluate([[0.0], [1.0], [2.0]], relevance=[(0, 1, -0.5), (0, 2, 1)]),
         r"relevance contains -0\.5, a negative fraction",
+    ),
+    "complete lists without the number of relevant items": Case(
+        lambda: tp.evaluate_scores([[2, 1]], [[1, 0]], complete=True),
+        r"complete=True says that the relevant items which a list lacks were never found. Pass n_relevant=",
+    ),
+    "a cutoff in percent of a run": Case(
+        lambda: tp.evaluate_run({"q": {"d": 1}}, {"q": {"d": 1.0}}, measures=["Success@1%"]),
+        r"cutoff of 'Success@1%' is a share of all items, but the lists of a run need not have all",
+    ),
+    "a rank of the first relevant item where none was found": Case(
+        lambda: tp.evaluate_run({"q": {"d": 1, "e": 0}}, {"q": {"e": 1.0}}, measures=["FirstRank"]),
+        r"FirstRank needs a relevant item of known rank, which the lists of 1 of 1 queries lack",
+    ),
+    "a rank that counts as zero": Case(
+        lambda: tp.evaluate_scores([[2, 1]] * 2, [[1, 0], [0, 0]], measures=["FirstRank"], empty="zero"),
+        r"nothing relevant has no FirstRank, and empty=zero would make it the best of all. Pass empty=skip",
+    ),
+    "lists of relevant items for fewer queries": Case(
+        lambda: tp.evaluate([[0.0], [1.0]], relevance=[np.array([1])]),
+        r"relevance has lists of the items of 1 queries, but there are 2. Pass one list for each query, empty where",
+    ),
+    "a relevant item of a list that is not in the gallery": Case(
+        lambda: tp.evaluate([[0.0], [1.0]], relevance=[{1}, {7}]),
+        r"relevant to query 1 must be whole numbers from 0 to 1, but are \[7\]. Pass the positions",
     ),
     "a matrix as relevance= of evaluate": Case(
         lambda: tp.evaluate(np.eye(3), relevance=[[0, 1, 0], [1, 0, 1], [0, 1, 0]]),

@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.engine.ranked import Masks, fill_guides, room_for_guides
+from tieproof.engine.ranked import fill_guides, room_for_guides
 from tieproof.engine.ranking import runs_of
-from tieproof.engine.structures import Thresholds
+from tieproof.engine.structures import Targets, Thresholds
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -18,8 +18,8 @@ def guided(start: IntArray, stop: IntArray, key: FloatArray, reach: FloatArray, 
     return Thresholds(start, stop, key, reach, margin, guide, scale)
 
 
-def masks_of(query: IntArray, item: IntArray, count: int) -> Masks:
+def masks_of(query: IntArray, item: IntArray, count: int) -> Targets:
     """The masks of `count` queries, from pairs (query, item) in ascending order."""
     runs = [runs_of(item[query == q]) for q in range(count)]
     last = np.cumsum([len(some) for some in runs])
-    return Masks(last - np.array([len(some) for some in runs]), last, np.concatenate(runs))
+    return Targets(np.arange(count), last - np.array([len(some) for some in runs]), last, np.concatenate(runs))

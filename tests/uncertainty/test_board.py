@@ -224,18 +224,25 @@ def test_names_of_systems_keep_tags() -> None:
     assert [*named(files, {})] == ["input.uogTr.v1", "input.p_bm25", "ours", "theirs", ".txt"]
 
 
+WRONG_NUMBERS: list[Any] = [{"s0": float("nan")}, {"s0": "0.5"}, {"s0": None}, {0: 0.5}, [0.5], "published.tsv"]
+
+
 def test_runs_that_are_refused() -> None:
     given = runs(0)
-    for options, said in (
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"measure": "NumRet"}, "a count"),
-        ({"published": {"nobody": 0.5}}, "of no system"),
-        ({"published": {"s0": float("nan")}}, "not finite"),
-    ):
+        ({"measures": ["AP"]}, "pass measure= in place of measures="),
+        *(({"published": wrong}, "must be {name: number} with finite numbers") for wrong in WRONG_NUMBERS),
+    ]
+    for options, said in cases:
         with pytest.raises(InputError, match=said):
             tp.leaderboard(QRELS, given, **options)
-    with pytest.raises(InputError, match="two or more systems, not 1"):
-        tp.leaderboard(QRELS, {"one": given["s0"]})
     with pytest.raises(InputError, match="no Result"):
         tp.leaderboard(None, given)
-    with pytest.raises(InputError, match="a list of paths, not str"):
-        tp.leaderboard(QRELS, "run.txt")
+    for wrong in ("run.txt", {1: given["s0"], "a": given["s1"]}, [tp.evaluate_run(QRELS, given["s0"])] * 2):
+        with pytest.raises(InputError, match="with strings as names, or a list of paths"):
+            tp.leaderboard(QRELS, wrong)
+    numbers = {"x": 0.5, "input.x": 0.25, "output.x": 0.75}
+    assert (
+        tp.leaderboard(QRELS, dict(given) | {"input.x": given["s0"]}, published=numbers)["input.x"].published == 0.25
+    )

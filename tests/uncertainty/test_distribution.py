@@ -69,7 +69,7 @@ def check(distribution: Distribution, means: Sequence[Fraction], apart: float) -
 
 NO_SUMS = (
     *("SetP", "SetRelP", "SetR", "SetF", "SetAP", "Judged", "Unjudged", "RBPResidual"),
-    *("IPrec", "NumQ", "NumRet", "NumRel", "NumRelRet", "NumNonRelJudgedRet"),
+    *("FirstRank", "FullRecall", "IPrec", "NumQ", "NumRet", "NumRel", "NumRelRet", "NumNonRelJudgedRet"),
 )
 """Measures without a distribution: they are no sums over the relevant items of a list."""
 

@@ -122,7 +122,7 @@ def _value(text: str) -> Any:
     thorough="Make more attacks and look for smaller gains, which takes about ten times as long.",
     **options.shared("json"),
     markdown=Option("Write the report as Markdown, for an issue.", formats=MARKDOWN),
-    report=options.report("trials.audit.report"),
+    **options.shared("report"),
 )
 def audit(
     outputs: Outputs,

@@ -2,13 +2,10 @@
 
 from typing import Any
 
-import click
-
 import tieproof
-from tieproof.analyses.collisions.collisions import as_epsilon
 from tieproof.analyses.collisions.pictures import COLLISIONS, COLLISIONS_BY_RANK
 from tieproof.cli.files import as_sides, evaluated
-from tieproof.cli.options import Option, OptionKind, command, report, shared
+from tieproof.cli.options import RADIUS, Option, command, shared
 from tieproof.cli.output import Outputs, answer
 
 HELP = (
@@ -26,29 +23,20 @@ EXAMPLES = (
 )
 
 
-def _epsilon(text: str) -> float:
-    """Parse a number of at least 0."""
-    try:
-        return as_epsilon(float(text))
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a number of at least 0") from None
-
-
 @command(
     tieproof.collisions,
     HELP,
     EXAMPLES,
     **shared("embeddings labels gallery gallery_labels distance"),
     epsilon=Option(
-        "The difference of distances below which neighbors collide; with 0 only equal distances collide.",
-        OptionKind("NUMBER", _epsilon),
+        "The difference of distances below which neighbors collide; with 0 only equal distances collide.", RADIUS
     ),
     **shared("groups gallery_groups bits memory threads json per_query"),
     plot=Option(f"Draw the collisions by query and rank ({', '.join(COLLISIONS)}).", formats=COLLISIONS),
     plot_ranks=Option(
         f"Draw how often items collide at each rank ({', '.join(COLLISIONS)}).", formats=COLLISIONS_BY_RANK
     ),
-    report=report("analyses.collisions.page"),
+    **shared("report"),
 )
 def collisions(outputs: Outputs, **settings: Any) -> None:
     """Read the files, count the collisions, write and show the report."""

@@ -22,6 +22,8 @@ COMMANDS = {
     "verify": "verify",
     "confidence": "confidence",
     "fnmr": "fnmr",
+    "det": "pairs",
+    "open-set": "pairs",
     "pcf": "pcf",
     "collisions": "collisions",
     "neighbor-recall": "recall",

@@ -88,7 +88,7 @@ TAKES = {
     **options.shared("own duplicates documents"),
     **options.shared("json latex markdown per_query"),
     plot=Option(f"Draw every difference with both of its intervals ({', '.join(COMPARISONS)}).", formats=COMPARISONS),
-    report=options.report("analyses.compare.page"),
+    **options.shared("report"),
 )
 def compare(
     outputs: Outputs,

@@ -1,19 +1,19 @@
 """`tieproof competition new` and `tieproof competition check`."""
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
 from tieproof.cli.audit import EXPLOITABLE, FOUND, exit_with
 from tieproof.cli.commands import CommandWithExamples
 from tieproof.cli.exits import is_terminal, say
-from tieproof.cli.options import NAME, SECONDS, Option, Text, choice, command, repeated, shared
+from tieproof.cli.options import NAME, SECONDS, Option, choice, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.show.parts import count
 from tieproof.show.printable import in_one_line
-from tieproof.trials.competition import ATTACKS, CheckReport, Competition, check, new
+from tieproof.trials.competition import ATTACKS, Competition, check, new
 from tieproof.trials.competition.platforms import PLATFORMS
 
 HELP = (
@@ -88,22 +88,10 @@ def _new(competition: str, bundle: str, platform: str) -> None:
     time_limit=Option("The most seconds to score a submission.", SECONDS),
     **shared("json"),
 )
-def _check(
-    outputs: Outputs, bundle: str, submission: Text, attacks: Sequence[str], seed: int, time_limit: float
-) -> None:
+def _check(outputs: Outputs, bundle: str, **settings: Any) -> None:
     """Attack the bundle, write the report, show it."""
-
-    def checked() -> CheckReport:
-        return check(
-            bundle,
-            submission=submission,
-            attacks=attacks or None,
-            seed=seed,
-            time_limit=time_limit,
-            progress=is_terminal(sys.stderr),
-        )
-
-    report = written(checked, [Path(bundle)], outputs)
+    settings |= {"attacks": settings["attacks"] or None, "progress": is_terminal(sys.stderr)}
+    report = written(lambda: check(bundle, **settings), [Path(bundle)], outputs)
     answer(outputs, report)
     exit_with(report)
 

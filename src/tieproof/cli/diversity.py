@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import tieproof
-from tieproof.cli.options import Option, OptionKind, command, repeated, shared
+from tieproof.cli.options import ANY_NUMBER, Option, OptionKind, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.inputs.readers.location import with_pipes_read
 
@@ -37,7 +37,7 @@ EXAMPLES = (
     ),
     alpha=Option(
         "How much of the gain of a subtopic each document with it takes away, from 0 to below 1.",
-        OptionKind("NUMBER", float),
+        OptionKind("NUMBER", ANY_NUMBER),
     ),
     **shared("json latex markdown per_query"),
 )

@@ -3,12 +3,12 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import tieproof
 from tieproof.cli.exits import is_terminal
 from tieproof.cli.options import Text, check_options
-from tieproof.cli.output import Outputs, written
+from tieproof.cli.output import Answer, Outputs, written
 from tieproof.errors import InputError
 from tieproof.inputs.readers import (
     column_of,
@@ -22,7 +22,8 @@ from tieproof.inputs.readers import (
 from tieproof.inputs.readers.location import Location, split
 from tieproof.inputs.shards.files import are_shards
 
-Answer = TypeVar("Answer")
+OF_GALLERY = {"embeddings": "gallery", "labels": "gallery_labels", "groups": "gallery_groups"}
+"""The arguments for the side of the gallery, by those for the queries."""
 
 
 class Files(NamedTuple):
@@ -53,10 +54,10 @@ class Files(NamedTuple):
         return self.labels or str(split(self.embeddings).path)
 
     @property
-    def locations(self) -> list[str]:
-        """The locations of everything that is read."""
-        wanted = (self.embeddings, self.labels_read, self.groups, self.categories, self.confidence)
-        return [location for location in wanted if location]
+    def locations(self) -> dict[str, Text]:
+        """The locations of everything that is read, by the names of the arguments."""
+        names = ("embeddings", "labels_read", "groups", "categories", "confidence")
+        return {name.removesuffix("_read"): getattr(self, name) for name in names}
 
     @property
     def columns(self) -> list[str]:
@@ -72,34 +73,27 @@ class Files(NamedTuple):
         """Return embeddings, labels, groups, categories and confidences, by the names of the arguments.
 
         apart : the columns of both sides that are not embeddings
+
+        Of embeddings in shards, labels, groups and categories are columns, words in the names of files, or files.
         """
+        data: Any
         if self.in_shards:
-            return self.opened()
-        labels = None if self.unlabeled else read_labels(self.labels_read)
+            data = tieproof.open(self.embeddings, self.labels, groups=self.groups)
+            labels, groups, read = data.labels, data.groups, data.column
+            if labels is None and self.needs_labels:
+                raise InputError(
+                    f"{self.embeddings} has no labels: no column, and no file next to each shard, has a usual name "
+                    "for labels; name the column or the files as LABELS or --gallery-labels."
+                )
+        else:
+            labels, read = None if self.unlabeled else read_labels(self.labels_read), read_labels
+            data = read_embeddings(self.embeddings, apart=apart, labels=labels)
+            groups = self.groups and read_labels(self.groups)
         return {
-            "embeddings": read_embeddings(self.embeddings, apart=apart, labels=labels),
+            "embeddings": data,
             "labels": labels,
-            "groups": self.groups and read_labels(self.groups),
-            "categories": self.categories and read_labels(self.categories),
-            "confidence": self.confidence and read_confidences(self.confidence),
-        }
-
-    def opened(self) -> dict[str, Any]:
-        """Return the arguments as `read` does, for embeddings in shards.
-
-        Labels, groups and categories are then columns, words in the names of files, or files.
-        """
-        shards = tieproof.open(self.embeddings, self.labels, groups=self.groups)
-        if shards.labels is None and self.needs_labels:
-            raise InputError(
-                f"{self.embeddings} has no labels: no column, and no file next to each shard, has a usual name for "
-                "labels; name the column or the files as LABELS or --gallery-labels."
-            )
-        return {
-            "embeddings": shards,
-            "labels": shards.labels,
-            "groups": shards.groups,
-            "categories": self.categories and shards.column(self.categories),
+            "groups": groups,
+            "categories": self.categories and read(self.categories),
             "confidence": self.confidence and read_confidences(self.confidence),
         }
 
@@ -137,7 +131,7 @@ def as_sides(given: dict[str, Any], needs_labels: bool = True) -> list[Files]:
 def evaluated(function: Callable[..., Answer], sides: Sequence[Files], outputs: Outputs, **options: Any) -> Answer:
     """Apply a function of embeddings to the files, and write what it returns to the outputs."""
     check_options(**options)
-    read = [location for side in sides for location in side.locations]
+    read = [location for side in sides for location in side.locations.values()]
     watched = is_terminal(sys.stderr)
     return written(lambda: from_files(function, sides, progress=watched, **options), read, outputs)
 
@@ -149,24 +143,10 @@ def from_files(function: Callable[..., Answer], sides: Sequence[Files], **option
     apart = [column for side in sides for column in side.columns]
     arrays = [side.read(apart) for side in sides]
     _check_both_labeled(sides, arrays)
-    options |= {name: values for name, values in arrays[0].items() if values is not None}
-    for gallery in arrays[1:]:
-        options |= {
-            "gallery": gallery["embeddings"],
-            "gallery_labels": gallery["labels"],
-            "gallery_groups": gallery["groups"],
-        }
-    queries, items = sides[0], sides[-1]
-    files = {
-        "embeddings": queries.embeddings,
-        "labels": queries.labels_read,
-        "groups": queries.groups,
-        "categories": queries.categories,
-        "confidence": queries.confidence,
-        "gallery": items.embeddings,
-        "gallery_labels": items.labels_read,
-        "gallery_groups": items.groups,
-    }
+    files: dict[str, Text] = {}
+    for side, values, names in zip(sides, arrays, ({}, OF_GALLERY), strict=False):
+        options |= {names.get(name, name): each for name, each in values.items() if each is not None}
+        files |= {names.get(name, name): location for name, location in side.locations.items() if location}
     with naming(files):
         return function(**options)
 

@@ -9,7 +9,9 @@ from typing import Any
 import click
 
 import tieproof.trials.judge
+from tieproof.analyses.leaderboard.leaderboard import measure_in_runs
 from tieproof.analyses.leaderboard.pictures import BOARDS
+from tieproof.analyses.leaderboard.published import read_published
 from tieproof.analyses.leaderboard.result import RankedSystems
 from tieproof.cli import options
 from tieproof.cli.exits import say
@@ -17,6 +19,7 @@ from tieproof.cli.options import (
     BETWEEN_0_AND_1,
     Option,
     OptionKind,
+    Text,
     argument,
     check_options,
     command,
@@ -24,17 +27,18 @@ from tieproof.cli.options import (
     repeated,
 )
 from tieproof.cli.output import Outputs, answer, check_lines, written
-from tieproof.cli.ranked_runs import of_runs
 from tieproof.cli.verify import DISAGREES, with_data
 from tieproof.cli.verify import verify as verify_command
 from tieproof.errors import InputError
 from tieproof.evaluation.records.record import load
-from tieproof.evaluation.runs import evaluate_run
+from tieproof.evaluation.runs import as_in_runs, evaluate_run
 from tieproof.evaluation.saving import EXTENSION
 from tieproof.inputs.list_rules import DEFAULT
-from tieproof.show.files import PER_QUERY
+from tieproof.inputs.readers.location import with_pipes_read
+from tieproof.inputs.system_names import named
+from tieproof.show.files import PAGE, PER_QUERY
 from tieproof.show.printable import in_one_line
-from tieproof.trials.judge.standings import DIFFERS
+from tieproof.trials.judge.standings import DIFFERS, Leaderboard
 
 HELP = (
     "Rank many runs by one measure, with the places that ties alone leave open to each system, and those that the "
@@ -58,6 +62,10 @@ EXAMPLES = (
     "tieproof leaderboard judged --verify 'ours.tieproof ours.npz' --verify 'theirs.tieproof theirs.npz'",
 )
 
+OF_RUNS = dict.fromkeys(("published", "level", "precision", "truncated", *DEFAULT._fields))
+OF_RUNS |= {"csv": PER_QUERY, "plot": BOARDS}
+"""The options that only runs have, with the formats of the files that they name."""
+
 
 @command(
     evaluate_run,
@@ -80,6 +88,7 @@ EXAMPLES = (
     empty="How a query scores that has nothing relevant.",
     precision="Round the scores first, as trec_eval before version 10 does to float32.",
     **options.shared("own duplicates documents"),
+    truncated=options.flag("As for tieproof run: each list was cut off at its length.", "--truncated"),
     verify=repeated(
         "Verify a record of the folder. The words are those after tieproof verify: the record and its data. Repeat "
         "it for each record.",
@@ -89,59 +98,79 @@ EXAMPLES = (
     **options.shared("json latex markdown"),
     csv=Option(f"Write the table of runs ({', '.join(PER_QUERY)}).", formats=PER_QUERY),
     plot=Option(f"Draw the interval of each run ({', '.join(BOARDS)}).", formats=BOARDS),
-    html=Option("Write the leaderboard as a page (.html).", formats="cli.leaderboard"),
+    html=Option("Write the leaderboard as a page (.html).", formats=PAGE),
 )
 def leaderboard(outputs: Outputs, files: Sequence[str], lines: bool, verify: Sequence[str], **settings: Any) -> None:
     """Read the files, rank the systems, write and show the leaderboard."""
+    board: RankedSystems | Leaderboard
     check_lines(lines, outputs)
-    check_options(measures=settings["measures"] or None)
+    measures = as_in_runs(settings["measures"]) if len(files) > 1 else settings["measures"]
+    check_options(measures=measures or None)
     if len(files) > 1:
         if verify:
             raise InputError("--verify is of records, but runs were given; leave it out.")
-        of_runs(outputs, files, lines, **settings)
+        board = _of_runs(outputs, files, **settings | {"measures": measures})
     else:
-        plain = DEFAULT._asdict() | {"published": None, "level": None, "precision": None}
-        unused = [name for name, default in plain.items() if settings.pop(name) != default]
-        unused += [
-            f for f, kinds in (("csv", PER_QUERY), ("plot", BOARDS)) if any(p and k is kinds for p, k in outputs)
-        ]
-        if unused:
-            raise InputError(f"--{unused[0]} is of runs, but a folder of records was given; give QRELS RUN RUN….")
-        if not os.path.isdir(files[0]):
-            raise InputError(
-                f"{files[0]} is not a folder; give the folder with the records, or QRELS and several runs."
-            )
-        _of_records(outputs, files[0], lines, verify, settings["measures"], settings["confidence"])
+        settings |= {name: path for path, kinds in outputs for name in OF_RUNS if kinds is OF_RUNS[name]}
+        for name in OF_RUNS:
+            if settings[name] not in (None, False, *DEFAULT):
+                raise InputError(f"--{name} is of runs, but a folder of records was given; give QRELS RUN RUN….")
+        board = _of_records(outputs, files[0], verify, settings["measures"], settings["confidence"])
+    if lines:
+        for place, lower, name in board._lines():
+            say(f"{'-' if place is None else place}\t{lower!r}\t{in_one_line(name)}")
+    else:
+        answer(outputs, board)
+    if isinstance(board, Leaderboard) and any(each.record == DIFFERS for each in board.standings):
+        raise click.exceptions.Exit(DISAGREES)
+
+
+def _of_runs(
+    outputs: Outputs, files: Sequence[str], measures: Sequence[str], published: Text, **settings: Any
+) -> RankedSystems:
+    """Read the runs, rank the systems and write the leaderboard."""
+    qrels, *given = files
+    if len(measures) > 1 or any("," in each and "(" not in each for each in measures):
+        raise InputError(f"A leaderboard of runs is by one measure, not by {', '.join(measures)}; name one.")
+    measure = measure_in_runs(measures[0] if measures else "AP", settings["level"])
+    numbers = None if published is None else read_published(published, measure)
+    systems = named([file for each in given for file in _files_in(each)], {})
+
+    def ranked() -> RankedSystems:
+        judged_by, *runs = with_pipes_read(qrels, *systems.values())
+        of_systems = {
+            name: load(run) if str(run).lower().endswith(EXTENSION) else run
+            for name, run in zip(systems, runs, strict=True)
+        }
+        return tieproof.leaderboard(judged_by, of_systems, published=numbers, measure=measure, **settings)
+
+    return written(ranked, [*files, published, settings["documents"]], outputs)
+
+
+def _files_in(path: str) -> list[str]:
+    """The files of a folder, sorted, without hidden ones; of any other path itself."""
+    if not os.path.isdir(path):
+        return [path]
+    files = sorted(each for each in Path(path).iterdir() if each.is_file() and not each.name.startswith("."))
+    if not files:
+        raise InputError(f"{path} is a folder without files; give a folder of runs.")
+    return [str(each) for each in files]
 
 
 def _of_records(
-    outputs: Outputs, folder: str, lines: bool, verify: Sequence[str], measures: Sequence[str], confidence: float
-) -> None:
-    """Read the records, verify those with data, rank the systems, write and show the leaderboard."""
+    outputs: Outputs, folder: str, verify: Sequence[str], measures: Sequence[str], confidence: float
+) -> Leaderboard:
+    """Read the records, verify those with data, rank the systems and write the leaderboard."""
+    if not os.path.isdir(folder):
+        raise InputError(f"{folder} is not a folder; give the folder with the records, or QRELS and several runs.")
     data = dict(_data_of(folder, words) for words in verify)
-    board = written(
+    return written(
         lambda: tieproof.trials.judge.leaderboard(
             folder, measures=measures or None, confidence=confidence, verify=data
         ),
         [Path(word) for words in verify for word in shlex.split(words)],
         outputs,
     )
-    if lines:
-        for each in board.standings:
-            rank = "-" if each.rank is None else each.rank
-            say(f"{rank}\t{each.scores[board.measure].lower!r}\t{in_one_line(each.name)}")
-    else:
-        answer(outputs, board)
-    if any(each.record == DIFFERS for each in board.standings):
-        raise click.exceptions.Exit(DISAGREES)
-
-
-def contents(board: Any) -> tuple[str, dict[str, Any]]:
-    """The template of the page of either kind of leaderboard, and the values that it shows."""
-    from tieproof.analyses.leaderboard.page import contents as of_board
-    from tieproof.trials.judge.standings import contents as of_standings
-
-    return of_board(board) if isinstance(board, RankedSystems) else of_standings(board)
 
 
 def _data_of(folder: str, words: str) -> tuple[str, dict[str, Any]]:

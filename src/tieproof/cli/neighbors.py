@@ -4,7 +4,7 @@ from typing import Any
 
 import tieproof
 from tieproof.cli.files import naming
-from tieproof.cli.options import TIE_STD, Option, Text, check_options, command, report, save, shared
+from tieproof.cli.options import TIE_STD, Option, Text, check_options, command, save, shared
 from tieproof.cli.output import Outputs, answer, showing, written
 from tieproof.errors import InputError
 from tieproof.inputs.readers import read_labels
@@ -49,7 +49,7 @@ RETURNED = ("ids", "distances", "scores", "counts")
     "approximate: nothing; returned: they count as not retrieved, so that only what was returned is scored.",
     **shared("duplicates measures categories average empty ci json per_query plot"),
     save=save("tieproof.verify checks in Python"),
-    report=report("evaluation.page"),
+    **shared("report"),
 )
 def neighbors(
     outputs: Outputs,

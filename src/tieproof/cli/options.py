@@ -15,7 +15,8 @@ import click
 from click.shell_completion import CompletionItem
 
 from tieproof.cli.commands import Argument, CommandWithExamples
-from tieproof.cli.output import Outputs, page_of
+from tieproof.cli.output import Outputs
+from tieproof.cli.output import Text as Text
 from tieproof.distances import DISTANCES, our_name
 from tieproof.errors import InputError
 from tieproof.evaluation.pictures import CURVES, PICTURES
@@ -25,57 +26,29 @@ from tieproof.inputs.copies import DUPLICATES
 from tieproof.inputs.list_rules import OWN
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, parse
-from tieproof.show.files import LATEX, MARKDOWN, MEANS, PER_QUERY, Formats
-
-Text = str | None
+from tieproof.show.files import LATEX, MARKDOWN, MEANS, PAGE, PER_QUERY, Formats
 
 TIE_STD = "In tables, tie std is the standard deviation over the orderings of tied items, not over the queries."
 
 
-def whole_number(text: str) -> int:
-    """Parse a whole number; the message of an error is ours, the same in all versions of click."""
-    try:
-        return int(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a whole number") from None
+def number(
+    meant: str, fits: Callable[[Any], bool] = lambda value: True, kind: Callable[[str], Any] = float
+) -> Callable[[str], Any]:
+    """Return a parser of numbers; the message of an error is ours, the same in all versions of click.
 
+    meant : what a number must be, in words
+    """
 
-def count(text: str) -> int:
-    """Parse a whole number of at least 1."""
-    number = whole_number(text)
-    if number < 1:
-        raise click.BadParameter(f"{text!r} is not a number of at least 1")
-    return number
+    def parsed(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        if value is None or not fits(value):
+            raise click.BadParameter(f"{text!r} is not {meant}")
+        return value
 
-
-def share(text: str) -> float:
-    """Parse a number from 0 to 1."""
-    try:
-        number = float(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a number") from None
-    if not 0 <= number <= 1:
-        raise click.BadParameter(f"{text!r} is not a number from 0 to 1")
-    return number
-
-
-def radius(text: str) -> float:
-    """Parse a finite number of at least 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a number") from None
-    if not 0 <= number < float("inf"):
-        raise click.BadParameter(f"{text!r} is not a finite number of at least 0")
-    return number
-
-
-def between_0_and_1(text: str) -> float:
-    """Parse a number between 0 and 1; 0, 1 and the largest float64 below 1 are refused."""
-    number = share(text)
-    if number == 0 or (1 + number) / 2 == 1:
-        raise click.BadParameter(f"{text!r} is not a number between 0 and 1")
-    return number
+    return parsed
 
 
 def file_path(text: str) -> str:
@@ -116,10 +89,15 @@ class OptionKind(NamedTuple):
 
 FILE, FOLDER = (OptionKind(metavar, file_path, complete_file) for metavar in ("FILE", "FOLDER"))
 NAME = OptionKind("NAME")
-NUMBER, COUNT = OptionKind("NUMBER", whole_number), OptionKind("NUMBER", count)
-SHARE, BETWEEN_0_AND_1 = OptionKind("SHARE", share), OptionKind("SHARE", between_0_and_1)
-SECONDS = OptionKind("SECONDS", float)
-RADIUS = OptionKind("NUMBER", radius)
+ANY_NUMBER, WHOLE = number("a number"), number("a whole number", kind=int)
+NUMBER, SECONDS = OptionKind("NUMBER", WHOLE), OptionKind("SECONDS", ANY_NUMBER)
+COUNT = OptionKind("NUMBER", number("a whole number of at least 1", lambda value: value >= 1, int))
+SHARE = OptionKind("SHARE", number("a number from 0 to 1", lambda value: 0 <= value <= 1))
+RADIUS = OptionKind("NUMBER", number("a finite number of at least 0", lambda value: 0 <= value < float("inf")))
+BETWEEN_0_AND_1 = OptionKind(
+    "SHARE", number("a number between 0 and 1", lambda value: value > 0 and (1 + value) / 2 < 1)
+)
+"""Without 0, 1, and the largest float64 below 1."""
 
 
 def choice(words: Iterable[str]) -> OptionKind:
@@ -141,15 +119,14 @@ class Option:
     text : its help
     kind : what it takes; None: as the signature tells
     spelled : how it is written, such as ("--measure", "-m"); by default as its parameter
-    formats : what is written to the file that it names, which is then among the `Outputs` of the command: formats by
-        their extensions, or the module of tieproof whose `contents` makes a page
+    formats : what is written to the file that it names, which is then among the `Outputs` of the command
     more : further settings of click
     """
 
     text: str
     kind: OptionKind | None = None
     spelled: tuple[str, ...] = ()
-    formats: Formats | str | None = None
+    formats: Formats | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -199,7 +176,7 @@ def command(
             outputs: Outputs = []
             for name, kinds in formats.items():
                 path = values.pop(name)
-                outputs.append((path, page_of(path, kinds) if isinstance(kinds, str) else kinds))
+                outputs.append((path, kinds))
             function(outputs, **values) if formats else function(**values)
 
         return CommandWithExamples(
@@ -332,6 +309,7 @@ SHARED: dict[str, Option | str] = {
         f"Draw precision over recall with the band that ties leave open ({', '.join(CURVES)}), and show its values.",
         formats=CURVES,
     ),
+    "report": Option("Write the result as a page (.html).", formats=PAGE),
     "save": save("tieproof verify checks"),
 }
 """The options that several commands have."""
@@ -340,8 +318,3 @@ SHARED: dict[str, Option | str] = {
 def shared(names: str) -> dict[str, Option | str]:
     """Return these options, with blanks between their names."""
     return {name: SHARED[name] for name in names.split()}
-
-
-def report(module: str) -> Option:
-    """Return the option that writes the page which this module of tieproof makes."""
-    return Option("Write the result as a page (.html).", formats=module)

@@ -5,7 +5,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,14 +15,10 @@ from tieproof.evaluation.pictures import CURVES
 from tieproof.evaluation.result import Result
 from tieproof.inputs.readers.location import File, split
 from tieproof.measures import PRECISION_RECALL, parse
-from tieproof.show.files import LATEX, MARKDOWN, MEANS, Formats, output
+from tieproof.show.files import LATEX, MARKDOWN, MEANS, Formats, output, pages
 
-SHOWN: dict[str, tuple[Formats, Callable[[Any], str]]] = {
-    "--json": (MEANS, lambda what: str(what.to_json())),
-    "--latex": (LATEX, lambda what: str(what.to_latex())),
-    "--markdown": (MARKDOWN, lambda what: str(what.to_markdown())),
-}
-"""For each option whose file may be -, which is standard output: its formats, and what is printed there."""
+SHOWN = {"--json": (MEANS, "to_json"), "--latex": (LATEX, "to_latex"), "--markdown": (MARKDOWN, "to_markdown")}
+"""For each option whose file may be -, which is standard output: its formats, and the method of what is printed."""
 
 Text = str | None
 
@@ -64,9 +59,9 @@ def written(make: Callable[[], Answer], read: Iterable[str | File | None], outpu
     return made
 
 
-def _shown(outputs: Outputs) -> dict[str, Callable[[Any], str]]:
-    """What is printed on standard output in place of the table, by the options that ask for it."""
-    return {f"{option} -": write for option, (known, write) in SHOWN.items() if ("-", known) in outputs}
+def _shown(outputs: Outputs) -> dict[str, str]:
+    """The methods of what is printed on standard output in place of the table, by the options that ask for it."""
+    return {f"{option} -": form for option, (known, form) in SHOWN.items() if ("-", known) in outputs}
 
 
 def check_lines(lines: bool, outputs: Outputs) -> None:
@@ -106,11 +101,10 @@ def _is_standard_output(path: str) -> bool:
 
 def answer(outputs: Outputs, what: Any) -> None:
     """Print the text of a result, or its JSON, LaTeX or Markdown if this is to be written to standard output."""
-    shown = _shown(outputs)  # at most one, as `written` has checked
-    if shown:
-        say(next(iter(shown.values()))(what))
-    else:
-        show(type(what).to_text, what)
+    for form in _shown(outputs).values():  # at most one, as `written` has checked
+        say(getattr(what, form)())
+        return
+    show(type(what).to_text, what)
 
 
 def show(render: Render, what: Any) -> None:
@@ -138,9 +132,6 @@ def with_page(
         if items or gallery_items:
             raise InputError("--items and --gallery-items are shown on a page; add --report, or leave them out.")
         return evaluate, {}
-    from tieproof.evaluation.page import contents
-    from tieproof.show.pages.page import pages
-
     texts, gallery_texts = (location and read(location) for location in (items, gallery_items))
     folders = [None if location is None else Path(location).parent for location in (items, gallery_items)]
     given: dict[str, Any] = {}
@@ -149,14 +140,4 @@ def with_page(
         given.update(signature(evaluate).bind(*arguments, **options).arguments)
         return evaluate(*arguments, **options)
 
-    return keeping, pages(lambda result: contents(result, texts, gallery_texts, given, folders))
-
-
-def page_of(wanted: Text, module: str) -> Formats:
-    """Return the page that a module of tieproof makes, if one is wanted; only then is it imported."""
-    if wanted is None:
-        return {}
-    from tieproof.show.pages.page import pages
-
-    shown: Formats = pages(import_module(f"tieproof.{module}").contents)
-    return shown
+    return keeping, pages(lambda result: result._page(texts, gallery_texts, given, folders))

@@ -8,7 +8,7 @@ import tieproof
 from tieproof.analyses.neighbors.certificate import NAME as CERTIFICATE
 from tieproof.cli.exits import is_terminal
 from tieproof.cli.files import naming
-from tieproof.cli.options import COUNT, Option, OptionKind, Text, check_options, command, repeated, shared
+from tieproof.cli.options import ANY_NUMBER, COUNT, Option, OptionKind, Text, check_options, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.errors import InputError, warn
 from tieproof.inputs.readers import read_embeddings
@@ -104,7 +104,7 @@ RANGE_EXAMPLES = (
     truth="The items that are within the radius.",
     radius=Option(
         "For the folder of a truth: the largest distance of an item that should be found.",
-        OptionKind("RADIUS", float),
+        OptionKind("RADIUS", ANY_NUMBER),
     ),
     **shared("json per_query"),
 )

@@ -2,21 +2,20 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import click
-from click.core import ParameterSource
 
 import tieproof
 from tieproof.cli.exits import say
 from tieproof.cli.options import (
+    ANY_NUMBER,
     COUNT,
     RADIUS,
     TIE_STD,
     Option,
     OptionKind,
     Text,
-    argument,
     check_options,
     choice,
     command,
@@ -24,8 +23,7 @@ from tieproof.cli.options import (
     lines,
     shared,
 )
-from tieproof.cli.output import Outputs, answer, check_lines, measures_of, showing, with_page, written
-from tieproof.cli.ranked_runs import of_runs
+from tieproof.cli.output import Answer, Outputs, answer, check_lines, measures_of, showing, with_page, written
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import NOT_JUDGED
 from tieproof.evaluation.printed import RULES
@@ -34,13 +32,10 @@ from tieproof.evaluation.runs import as_in_runs
 from tieproof.evaluation.text import about_run
 from tieproof.inputs.readers import text
 from tieproof.inputs.readers.location import Piped, split, with_pipes_read
-from tieproof.measures import DEFAULT_MEASURES
-from tieproof.measures.base import Measure, parse, parts_of
-from tieproof.measures.trec_eval import SETS, members
+from tieproof.measures.base import Measure, parse
+from tieproof.measures.trec_eval import SETS, members, parts_of
 from tieproof.show.parts import HEADLINE, count
 from tieproof.show.printable import printable
-
-Answer = TypeVar("Answer")
 
 
 def _deepest(text: str) -> None:
@@ -88,16 +83,12 @@ EXAMPLES = (
     HELP,
     EXAMPLES,
     qrels="The judgments; a grade above 0 is relevant.",
-    run=argument(
-        "The documents of a system and their scores; several are ranked, as by tieproof leaderboard.",
-        nargs=-1,
-        required=True,
-    ),
+    run="The documents of a system and their scores.",
     **shared("measures"),
     level=Option(
         "The smallest grade that is relevant, as -l of trec_eval; nDCG, ERR and RBP(gain=linear) read all grades. "
         "Default: all grades above 0 are.",
-        OptionKind("GRADE", float),
+        OptionKind("GRADE", ANY_NUMBER),
         ("--level", "-l"),
     ),
     lines=lines(
@@ -145,7 +136,7 @@ EXAMPLES = (
 def run(
     outputs: Outputs,
     qrels: str,
-    run: Sequence[str],
+    run: str,
     lines: bool,
     rule: Text,
     complete: bool,
@@ -175,9 +166,6 @@ def run(
         raise InputError("-c is --missing zero --empty zero; leave out -c, or the other options.")
     settings["empty"] = "zero" if complete else settings["empty"]
     named, names = _as_in_trec_eval(as_in_runs(settings["measures"]))
-    if len(run) > 1:
-        _rank(outputs, [qrels, *run], lines, named, settings)
-        return
     settings["measures"] = measures_of(outputs, named)
     check_options(measures=settings["measures"])
     function, page = with_page(
@@ -191,8 +179,8 @@ def run(
 
     categories = settings.pop("categories")
     result = written(
-        lambda: evaluated_files(evaluated, *read_pipes(qrels, run[0], categories=categories), **settings),
-        [split(path).path for path in (qrels, *run, categories, items, gallery_items, settings["documents"]) if path],
+        lambda: evaluated_files(evaluated, *read_pipes(qrels, run, categories=categories), **settings),
+        [split(path).path for path in (qrels, run, categories, items, gallery_items, settings["documents"]) if path],
         [*outputs, (report, page)],
     )
     if lines:
@@ -201,27 +189,6 @@ def run(
             print(sentence, file=sys.stderr)
     else:
         answer(outputs, result.distribution(distribution) if distribution else result)
-
-
-_OF_SEVERAL = ("level", "missing", "empty", "truncated", "n_items", "precision", "own", "duplicates", "documents")
-_ALSO = ("qrels", "run", "measures", "lines", "complete", "longest", "json", "latex", "markdown")
-"""The settings with which several runs are evaluated, and the other options that apply to them."""
-
-
-def _rank(
-    outputs: Outputs, files: Sequence[str], lines: bool, measures: Sequence[str], settings: Mapping[str, Any]
-) -> None:
-    """Rank several runs, as tieproof leaderboard does; options that apply only to a single run are refused."""
-    context = click.get_current_context()
-    for option in context.command.params:
-        given = context.get_parameter_source(str(option.name)) is not ParameterSource.DEFAULT
-        if given and option.name not in (*_OF_SEVERAL, *_ALSO):
-            raise InputError(
-                f"{option.opts[0]} applies to a single run, but {len(files) - 1} were given; leave it out."
-            )
-    wanted = () if [*measures] == [*DEFAULT_MEASURES] else measures
-    written_to: Outputs = [(path, formats) for path, formats in outputs if path]
-    of_runs(written_to, files, lines, wanted, **{name: settings[name] for name in _OF_SEVERAL})
 
 
 def read_pipes(*files: str, categories: Text) -> tuple[list[str | Piped], str | Piped | None]:

@@ -1,8 +1,9 @@
 """`tieproof verify`."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -10,12 +11,10 @@ import tieproof
 from tieproof.analyses.neighbors.certificate import NAME as CERTIFICATE
 from tieproof.cli.files import as_sides, evaluated
 from tieproof.cli.options import COUNT, Option, Text, argument, command, flag, shared
-from tieproof.cli.output import Outputs, answer, written
+from tieproof.cli.output import Answer, Outputs, answer, written
 from tieproof.cli.run import evaluated_files, read_pipes
 from tieproof.errors import InputError
 from tieproof.evaluation.saving import EXTENSION
-
-Answer = TypeVar("Answer")
 
 DISAGREES = 4
 
@@ -53,25 +52,19 @@ EXAMPLES = (
 )
 def verify(outputs: Outputs, record: str, sample: int | None, whole: bool, **given: Any) -> None:
     """Read the record and the data, evaluate again, compare, and show the verification."""
+    found: tieproof.Verification | tieproof.TruthVerification
     beside = Path(record).parent.joinpath(CERTIFICATE).is_file() and not record.endswith(EXTENSION)
     if Path(record).is_dir() or beside:  # a file in the folder of a truth is refused by name
         from tieproof.cli.truth import verified_folder
 
         found = verified_folder(record, sample=sample, whole=whole, outputs=outputs, **given)
-        answer(outputs, found)
-        if not found.agrees:
-            raise click.exceptions.Exit(DISAGREES)
-        return
-    if sample is not None or whole:
+    elif sample is not None or whole:
         raise InputError(f"--sample and --all are for the folder of a truth, but {record} is none. Leave them out.")
-    known = tieproof.load(record)
-
-    def verified(first: Any, second: Any = None, **options: Any) -> tieproof.Verification:
-        return tieproof.verify(known, first, second, **options)
-
-    verification = with_data(verified, known.evaluated.origin.call, record, outputs, **given)
-    answer(outputs, verification)
-    if not verification.agrees:
+    else:
+        known = tieproof.load(record)
+        found = with_data(partial(tieproof.verify, known), known.evaluated.origin.call, record, outputs, **given)
+    answer(outputs, found)
+    if not found.agrees:
         raise click.exceptions.Exit(DISAGREES)
 
 

@@ -113,7 +113,10 @@ class EvaluateRetrieval:
         """
         names = {"NDCG": "nDCG", "MAP": "AP", "Recall": "R", "P": "P"}
         if ignore_identical_ids and (own := [query for query, scores in results.items() if query in scores]):
-            results = {**results, **{query: _without(query, results[query]) for query in own}}
+            others = {
+                query: {name: score for name, score in results[query].items() if name != query} for query in own
+            }
+            results = {**results, **others}
         judged = {query: grades for query, grades in qrels.items() if query in results}
         ndcg, map_, recall, precision = _measured(judged or qrels, results, names, k_values, ties)
         return ndcg, map_, recall, precision
@@ -135,10 +138,6 @@ class EvaluateRetrieval:
         check_choice("metric", metric.lower(), known)
         name = known[metric.lower()]
         return _measured(qrels, results, {name: _CUSTOM[name][0]}, k_values, ties)[0]
-
-
-def _without(document: str, scores: Mapping[str, float]) -> dict[str, float]:
-    return {name: score for name, score in scores.items() if name != document}
 
 
 def _cutoffs(k_values: Sequence[int]) -> list[int]:

@@ -298,9 +298,8 @@ def _clustering_scores(
     """The scores of one clustering with as many clusters as there are distinct labels (extra `sklearn`)."""
     metrics = _need("sklearn.metrics", " and ".join(names), "sklearn")
     number = np.unique(labels, return_inverse=True)[1].ravel()
-    given = (
-        queries if cluster is _k_means or find_spec("torch") is None else import_module("torch").as_tensor(queries)
-    )
+    as_given = cluster is _k_means or find_spec("torch") is None
+    given = queries if as_given else import_module("torch").as_tensor(queries)
     clusters = as_array(cluster(given, int(number.max()) + 1), "clusters").ravel()
     return {name: float(getattr(metrics, _CLUSTERING[name])(number, clusters)) for name in names}
 

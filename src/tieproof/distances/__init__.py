@@ -1,7 +1,8 @@
 """The distances: the record of each, and the registry that tells which module contains it."""
 
 import re
-from collections.abc import Callable, Iterator, MutableMapping
+from collections import UserDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,11 @@ def any_numbers(values: Any, name: str, bits: int | None) -> Embeddings:
     return as_embeddings(values, name)
 
 
+def sum_of_entries(first: float, second: float, dimensions: int) -> float:
+    """A bound of the sum of |x - y| of rows whose entries are at most `first` and `second`."""
+    return dimensions * (first + second)
+
+
 @dataclass(frozen=True)
 class Distance:
     """The record of a distance.
@@ -36,6 +42,7 @@ class Distance:
     other_names : other common names of exactly this distance, in lower case with "_" between words
     up_to_factor : whether rows that are positive multiples of each other are equal
     bits : whether the embeddings are codes of bits, whose number may be given
+    extent : a bound of the absolute distances of rows, given the bounds of both sides' entries and their dimensions
     takes : checks embeddings, given their name and `bits`, and converts them to the form that the space ranks
     """
 
@@ -45,41 +52,23 @@ class Distance:
     other_names: tuple[str, ...] = ()
     up_to_factor: bool = False
     bits: bool = False
+    extent: Callable[[float, float, int], float] = sum_of_entries
     takes: Callable[[Any, str, int | None], Embeddings] = any_numbers
 
 
-class DistanceRegistry(MutableMapping[str, Distance]):
+class DistanceRegistry(UserDict[str, Any]):
     """Distances by name; a record given as "module:NAME" is imported when it is first used.
 
     The names are available without importing the records, so that `import tieproof` loads no module of a distance.
     """
 
-    def __init__(self, known: dict[str, str | Distance]) -> None:
-        self.known = known
-
     def __getitem__(self, name: str) -> Distance:
-        entry = self.known[name]
-        if isinstance(entry, Distance):
-            return entry
-        module, _, constant = entry.partition(":")
-        record: Distance = getattr(import_module(module), constant)
-        self.known[name] = record
+        """The record of a distance."""
+        if isinstance(self.data[name], str):
+            module, _, constant = self.data[name].partition(":")
+            self.data[name] = getattr(import_module(module), constant)
+        record: Distance = self.data[name]
         return record
-
-    def __setitem__(self, name: str, distance: Distance) -> None:
-        self.known[name] = distance
-
-    def __delitem__(self, name: str) -> None:
-        del self.known[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.known
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.known)
-
-    def __len__(self) -> int:
-        return len(self.known)
 
 
 DISTANCES = DistanceRegistry(

@@ -6,24 +6,15 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances import Distance
-from tieproof.distances.exact import bounds, reals, slices, words
-from tieproof.distances.exact.bounds import city_block_distances
-from tieproof.distances.exact.reals import Sums
+from tieproof.distances.exact import bounds, slices, words
+from tieproof.distances.exact.bounds import Intervals, city_block_distances
+from tieproof.distances.exact.reals import Digits, Sums
 from tieproof.distances.exact.rows import Rows, as_integers, share_divisor
 from tieproof.distances.exact.slices import ExactRows, PairBatch
-from tieproof.distances.gauge import SpaceGauge, minus
-from tieproof.distances.space import (
-    FLOAT32,
-    FLOAT64,
-    Entries,
-    Error,
-    KeyScale,
-    Resources,
-    Space,
-    make_error,
-)
+from tieproof.distances.gauge import SpaceGauge
+from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, KeyScale, Resources, Space
 from tieproof.native.calls import Output, native
-from tieproof.ties import Array, FloatArray, IntArray
+from tieproof.ties import Array, IntArray
 
 LARGEST_RELATIVE = 0.25
 """The largest useful relative error of float32; beyond it, at millions of dimensions, float64 is used."""
@@ -36,6 +27,8 @@ def city_block_tile(x: Array, y: Array, out: Output[Array]) -> None:
 
 class CityBlock(Space):
     """Keys: minus the distance, both sides divided by the same number."""
+
+    sum_of_words = staticmethod(words.distances_of_words)
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         sides = (queries,) if queries is items else (queries, items)
@@ -85,14 +78,14 @@ class CityBlock(Space):
             absolute += 8 * self.items.dimensions * bounds.UNIT_ROUNDOFF[FLOAT64]
         return bounds.sum_of_distances(self.items.dimensions, dtype) * bounds.SAFETY, absolute
 
-    def error(self, rows: slice, columns: slice) -> Error:
+    def error(self) -> Error:
         """An error in proportion to the distance."""
         if self.integers:
-            return make_error(rows, columns)
+            return self.make_error()
         relative, absolute = self.inexact(self.tile_type)
-        return make_error(rows, columns, relative=relative, constant=absolute)
+        return self.make_error(relative=relative, constant=absolute)
 
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """Minus the distance in float64."""
         distances = city_block_distances(self.queries, self.items, rows, columns)
         if self.integers:
@@ -100,13 +93,9 @@ class CityBlock(Space):
         relative, absolute = self.inexact(FLOAT64)
         return -distances, relative * distances + absolute
 
-    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+    def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """Digits of minus the distance in units of 2^base."""
-        exact = self.exact_rows
-        if words.are_short(exact):
-            return words.exact_keys(exact, rows, columns, words.distances_of_words)
-        batches = exact.batches(rows, columns, reals.digit_count(exact.product_bits))
-        return np.concatenate([exact.digits(-slices.distances(*batch, exact.bits)) for batch in batches])
+        return exact.digits(-slices.distances(*batch, exact.bits))
 
 
 class CityBlockGauge(SpaceGauge):
@@ -126,10 +115,6 @@ class CityBlockGauge(SpaceGauge):
     def sums(exact: ExactRows, batch: PairBatch) -> Sums:
         """The exact sum of |x - y| of each pair of a batch."""
         return slices.distances(*batch, exact.bits)
-
-    def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
-        """Distances of divided rows."""
-        return minus(self.space.tile(rows, columns))
 
 
 CITYBLOCK = Distance(

@@ -182,12 +182,6 @@ class Codes:
             encode(rows.values(span), np.arange(len(norm)), norm, scale, *encoded, lost)
         return encoded
 
-    @property
-    def in_memory(self) -> Encoded:
-        """All codes, if memory allows."""
-        assert self.kept is not None
-        return self.kept
-
     def of_rows(self, span: slice | IntArray) -> Encoded:
         """The codes of some rows."""
         if self.kept is not None:
@@ -247,27 +241,23 @@ def product(queries: Codes, items: Codes, rows: slice | IntArray, columns: slice
     return out
 
 
-def product_errors(queries: Codes, items: Codes) -> FloatArray:
-    """For each query row, the bound of |entry - x.y| / (|x| |y|) in tiles (exact/README.md, 2)."""
-    return _errors(queries.lost[0], items.lost[0], 4 * UNIT_ROUNDOFF[queries.scale.dtype])
+def product_errors(queries: Codes, items: Codes, finer: bool = False) -> FloatArray:
+    """For each query row, the bound of |product - x.y| / (|x| |y|): of tiles, or of pairs (exact/README.md, 2).
 
-
-def _errors(of_queries: FloatArray, of_items: FloatArray, rounding: float) -> FloatArray:
-    """For each query row, the bound that follows from what codes lack, and from the rounding of the product."""
-    most = of_items.max()
+    It follows from what the codes, or with the finer ones, lack, and from the rounding of the product.
+    """
+    of_queries, most = queries.lost[int(finer)], items.lost[int(finer)].max()
+    rounding = ARITHMETIC if finer else 4 * UNIT_ROUNDOFF[queries.scale.dtype]
     return np.asarray((of_queries * (1 + most) + most + rounding * (1 + of_queries) * (1 + most)) * SAFETY)
 
 
 def products_of_pairs(queries: Codes, items: Codes, rows: IntArray, columns: IntArray) -> FloatArray:
     """The products of pairs of rows by their codes and finer codes, which are in memory."""
-    (x, finer_x, _), (y, finer_y, total) = queries.in_memory, items.in_memory
+    assert queries.kept is not None
+    assert items.kept is not None
+    (x, finer_x, _), (y, finer_y, total) = queries.kept, items.kept
     out = np.empty(len(rows))
     multiply_pairs_of_codes(x, finer_x, y, finer_y, total, rows, columns, FASTEST_WAY, out)
     out *= queries.scale[rows]
     out *= items.scale[columns]
     return out
-
-
-def pair_errors(queries: Codes, items: Codes) -> FloatArray:
-    """For each query row, the bound of |product - x.y| / (|x| |y|) of `products_of_pairs` (exact/README.md, 2)."""
-    return _errors(queries.lost[1], items.lost[1], ARITHMETIC)

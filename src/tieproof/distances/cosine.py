@@ -18,7 +18,7 @@ from tieproof.distances.cosine_sums import (
 from tieproof.distances.curves import SIGNED_SQUARE, SIMILARITY, SINE, Curve, curve
 from tieproof.distances.dot import fits, minus_products
 from tieproof.distances.exact import bounds
-from tieproof.distances.exact.bounds import inner_products
+from tieproof.distances.exact.bounds import Intervals, inner_products
 from tieproof.distances.exact.reals import Digits, Real, Rounding, root_is_less, rounded, rounded_of_root
 from tieproof.distances.exact.rows import Rows, as_integers
 from tieproof.distances.exact.slices import ExactRows, PairBatch
@@ -32,18 +32,10 @@ from tieproof.distances.exact.twofold import (
     sum_error,
     twofold_products,
 )
-from tieproof.distances.gauge import NEAR, SLACK, SpaceGauge, minus, widened
+from tieproof.distances.gauge import NEAR, SLACK, SpaceGauge, widened
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import by_cosine
-from tieproof.distances.space import (
-    FLOAT64,
-    Error,
-    KeyScale,
-    NearnessForm,
-    Resources,
-    Space,
-    make_error,
-)
+from tieproof.distances.space import FLOAT32, FLOAT64, Error, KeyScale, NearnessForm, Resources
 from tieproof.ties import FloatArray, IntArray
 
 RATIO_EXACT = 2.0**50
@@ -53,13 +45,16 @@ RATIO_EXACT = 2.0**50
 class Cosine(InnerSpace):
     """Keys: integers s, n give sign(s) s^2 / n with s = x.y and n = |y|^2; else the similarity itself."""
 
+    of_near_duplicates = by_cosine
+    key_length = staticmethod(ratio_length)
+
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         sides = (queries,) if queries is items else (queries, items)
         whole = as_integers(*sides, per_row=True, threads=resources.threads)
         integers = whole is not None and fits(whole[0], whole[-1], FLOAT64)
         if whole is not None and integers:
             queries, items = whole[0], whole[-1]
-        super().__init__(queries, items, integers, not integers, fits)
+        super().__init__(queries, items, integers, not integers, fits(queries, items, FLOAT32))
         self.norm_error = 2 * bounds.norm(items.dimensions)  # of two computed norms, relative to the similarity
         self.ratio = False
         if integers:
@@ -70,10 +65,6 @@ class Cosine(InnerSpace):
             self.ratio_error = 0.0 if largest <= RATIO_EXACT else bounds.ARITHMETIC
         self.scale = KeyScale(("integers", self.ratio) if integers else ("similarity",))
         self.choose_tiles(resources)
-
-    def of_near_duplicates(self) -> Space:
-        """Return a space of differences, if the rows are near each other."""
-        return by_cosine(self)
 
     def make_form(self) -> NearnessForm:
         """Return the form of the similarity itself, or of s / |y| for integers whose norms differ."""
@@ -88,25 +79,21 @@ class Cosine(InnerSpace):
         """Return the numbers for inner products, unless norms differ."""
         return None if self.ratio else super().level_offset()
 
-    def error(self, rows: slice, columns: slice) -> Error:
+    def error(self) -> Error:
         """Return one error for all pairs of vectors that are not zero; for integers it is usually 0."""
         if self.integers:
-            return make_error(rows, columns, relative=self.ratio_error if self.ratio else 0.0)
+            return self.make_error(relative=self.ratio_error if self.ratio else 0.0)
         if self.relative and self.codes is None:
             error = self.product_error + self.norm_error
-            return make_error(rows, columns, relative=error / (1 - error))
-        errors = (
-            self.product_error_of(rows) + self.norm_error + bounds.underflow(self.items.dimensions, self.tile_type)
-        )
-        return make_error(
-            rows,
-            columns,
+            return self.make_error(relative=error / (1 - error))
+        errors = self.product_errors + self.norm_error + bounds.underflow(self.items.dimensions, self.tile_type)
+        return self.make_error(
             relative=bounds.ARITHMETIC,
-            row=(errors + bounds.underflow(self.items.dimensions, self.tile_type)) * (self.queries.norm[rows] > 0),
-            column=(self.items.norm[columns] > 0).astype(np.float64),
+            row=(errors + bounds.underflow(self.items.dimensions, self.tile_type)) * (self.queries.norm > 0),
+            column=(self.items.norm > 0).astype(np.float64),
         )
 
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """The similarity, or the ratio of integers."""
         products = inner_products(self.queries, self.items, rows, columns)
         if self.integers and not self.ratio:
@@ -122,7 +109,7 @@ class Cosine(InnerSpace):
         error += bounds.underflow(self.items.dimensions, FLOAT64)
         return keys, np.where(lengths > 0, error, 0.0)
 
-    def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def sharp_keys(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """Minus the squared sine, from exact differences."""
         exact = self.exact_rows
         if not exact.can_round:
@@ -130,10 +117,6 @@ class Cosine(InnerSpace):
         of_batches = [minus_squared_sines(exact, batch) for batch in exact.batches(rows, columns, 4)]
         keys, errors = (np.concatenate(parts) for parts in zip(*of_batches, strict=True))
         return keys, errors
-
-    def key_length(self, exact: ExactRows) -> int:
-        """Return the number of digits of an exact key, which is a ratio."""
-        return ratio_length(exact)
 
     def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """The exact keys of a batch, as digits of ratios of integers."""
@@ -163,15 +146,13 @@ class CosineGauge(SpaceGauge):
             if not space.relative:
                 self.absolute = error + bounds.underflow(space.items.dimensions, FLOAT64)
 
-    def nearness(
-        self, distance: FloatArray, width: FloatArray, rows: IntArray
-    ) -> tuple[FloatArray, FloatArray] | None:
+    def nearness(self, distance: FloatArray, width: FloatArray, rows: IntArray) -> Intervals | None:
         """Return the similarities; those of integers are ratios."""
         return None if self.space.integers else (1 - distance, width + NEAR)
 
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """Minus the cosine similarities, in float64."""
-        values = minus(self.space.tile(rows, columns))
+        values = super().values(rows, columns)
         if self.space.integers:
             values *= np.abs(values)
             values /= self.squares[0][rows][:, None] * self.squares[1][columns]
@@ -197,7 +178,7 @@ class CosineGauge(SpaceGauge):
         sign = -1 if key < 0 else 1
         return sign * rounded_of_root(Fraction(key * sign), lambda root: root)
 
-    def sharp(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def sharp(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """Return squared sines from exact differences; beyond a right angle, 2 minus the squared sine."""
         sharp = self.space.sharp_keys(rows, columns)
         return None if sharp is None else (-sharp[0], sharp[1])
@@ -270,11 +251,6 @@ class CosineGauge(SpaceGauge):
         square = self.space.queries.square[rows]
         return square if self.space.ratio else np.sqrt(square * self.space.items.square.max())
 
-    @staticmethod
-    def extent(first: float, second: float, dimensions: int) -> float:
-        """Return the largest distance."""
-        return 2.0
-
     def curve(self) -> Curve:
         """Return the curve 1 + v; for integers, v is first computed from minus the signed square of the cosine."""
         return curve(SIGNED_SQUARE if self.space.integers else SIMILARITY)
@@ -316,6 +292,7 @@ COSINE = Distance(
     meaning="x.y / (|x| |y|), larger is nearer",
     space=Cosine,
     gauge=CosineGauge,
+    extent=lambda first, second, dimensions: 2.0,
     other_names=("cos", "cosine_distance", "cosine_similarity"),
     up_to_factor=True,
 )

@@ -10,6 +10,7 @@ import numpy as np
 
 from tieproof.distances.dot import minus_products
 from tieproof.distances.exact import bounds, reals, slices
+from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.reals import Digits
 from tieproof.distances.exact.slices import ExactRows, PairBatch
 from tieproof.distances.exact.twofold import ERROR, Twofold, of_digits, ones
@@ -73,7 +74,7 @@ class _SineSums(NamedTuple):
         return cls(e, f, x_square, y_square)
 
 
-def minus_squared_sines(exact: ExactRows, batch: PairBatch) -> tuple[FloatArray, FloatArray]:
+def minus_squared_sines(exact: ExactRows, batch: PairBatch) -> Intervals:
     """Return minus the squared sine of the angle between x and y (if obtuse, the squared sine minus 2), and errors.
 
     All sums are exact before they are rounded.

@@ -7,16 +7,16 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.exact import bounds, slices
-from tieproof.distances.exact.bounds import inner_products
+from tieproof.distances.exact.bounds import Intervals, inner_products
 from tieproof.distances.exact.reals import Digits, Sums, rounded
 from tieproof.distances.exact.rows import Rows, as_integers, share_divisor
 from tieproof.distances.exact.slices import ExactRows, PairBatch
 from tieproof.distances.exact.twofold import Twofold, are_direct, of_pairs, sum_error, twofold_products
-from tieproof.distances.exact.words import SumOfWords, products_of_words
-from tieproof.distances.gauge import NEAR, SpaceGauge, minus
+from tieproof.distances.exact.words import products_of_words
+from tieproof.distances.gauge import NEAR, SpaceGauge
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import by_dot
-from tieproof.distances.space import FLOAT64, Error, KeyScale, Resources, Space, make_error
+from tieproof.distances.space import FLOAT32, FLOAT64, Error, KeyScale, Resources
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -41,6 +41,9 @@ LARGEST_SCALE = 2.0**600
 class Dot(InnerSpace):
     """Keys: x.y, with each side divided by a number, which changes no order."""
 
+    of_near_duplicates = by_dot
+    sum_of_words = staticmethod(products_of_words)
+
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         symmetric = queries is items
         sides = (queries,) if symmetric else (queries, items)
@@ -52,31 +55,25 @@ class Dot(InnerSpace):
         else:
             (shared,) = share_divisor(queries)
             queries, items = shared, shared if symmetric else share_divisor(items)[0]
-        super().__init__(queries, items, integers, False, fits)
+        super().__init__(queries, items, integers, False, fits(queries, items, FLOAT32))
         self.scale = KeyScale.of(integers, float(queries.divisor[0]), float(items.divisor[0]))
         self.choose_tiles(resources)
 
-    def of_near_duplicates(self) -> Space:
-        """Return a space of differences, if the rows are near each other."""
-        return by_dot(self)
-
-    def error(self, rows: slice, columns: slice) -> Error:
+    def error(self) -> Error:
         """An error in proportion to both norms."""
         if self.integers:
-            return make_error(rows, columns)
+            return self.make_error()
         if self.relative and self.codes is None:
             error = self.product_error * bounds.SAFETY
-            return make_error(rows, columns, relative=error / (1 - error))
-        return make_error(
-            rows,
-            columns,
+            return self.make_error(relative=error / (1 - error))
+        return self.make_error(
             relative=bounds.ARITHMETIC,
-            row=self.product_error_of(rows) * bounds.SAFETY * self.queries.norm[rows],
-            column=self.items.norm[columns],
+            row=self.product_errors * bounds.SAFETY * self.queries.norm,
+            column=self.items.norm,
             constant=bounds.underflow(self.items.dimensions, self.tile_type),
         )
 
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """The inner products in float64, and bounds on their errors."""
         keys = inner_products(self.queries, self.items, rows, columns)
         if self.integers:
@@ -86,10 +83,6 @@ class Dot(InnerSpace):
             return keys, error / (1 - error) * keys
         lengths = self.queries.norm[rows] * self.items.norm[columns]
         return keys, error * lengths + bounds.underflow(self.items.dimensions, FLOAT64)
-
-    def sum_of_words(self) -> SumOfWords:
-        """Return the inner product."""
-        return products_of_words
 
     def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """Return x.(y - c), where c is the common row: x.c is the same for all items."""
@@ -125,28 +118,18 @@ class DotGauge(SpaceGauge):
         number = -of_pairs(twofold_products, (queries, items), rows, columns)
         return number, sum_error(items.dimensions) * bounds.SAFETY * norms
 
-    def nearness(
-        self, distance: FloatArray, width: FloatArray, rows: IntArray
-    ) -> tuple[FloatArray, FloatArray] | None:
+    def nearness(self, distance: FloatArray, width: FloatArray, rows: IntArray) -> Intervals | None:
         """Return the products of divided rows, for divisors whose product is a float."""
         scale = rounded(self.scale)
         if self.space.integers or not 1 / LARGEST_SCALE <= scale <= LARGEST_SCALE:
             return None
         return -distance / scale, (width + NEAR * np.abs(distance)) / scale + bounds.SMALLEST_NORMAL[FLOAT64]
 
-    @staticmethod
-    def extent(first: float, second: float, dimensions: int) -> float:
-        """Return a bound of the absolute inner products."""
-        return dimensions * first * second
-
-    def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
-        """Minus the products of divided rows."""
-        return minus(self.space.tile(rows, columns))
-
 
 DOT = Distance(
     meaning="x.y, larger is nearer",
     space=Dot,
     gauge=DotGauge,
+    extent=lambda first, second, dimensions: dimensions * first * second,
     other_names=("ip", "inner_product", "dot_product"),
 )

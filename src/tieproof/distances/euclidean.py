@@ -10,7 +10,7 @@ from tieproof.distances import Distance
 from tieproof.distances.curves import ROOT, Curve, curve
 from tieproof.distances.dot import LARGEST_SCALE
 from tieproof.distances.exact import bounds, slices
-from tieproof.distances.exact.bounds import inner_products
+from tieproof.distances.exact.bounds import Intervals, inner_products
 from tieproof.distances.exact.reals import Digits, Real, Rounding, Sums, root_is_less, rounded, rounded_of_root
 from tieproof.distances.exact.rows import Rows, as_integers, share_divisor
 from tieproof.distances.exact.slices import ExactRows, PairBatch
@@ -23,44 +23,34 @@ from tieproof.distances.exact.twofold import (
     sum_error,
     twofold_squares,
 )
-from tieproof.distances.exact.words import SumOfWords, squares_of_words
+from tieproof.distances.exact.words import squares_of_words
 from tieproof.distances.gauge import NEAR, SLACK, SpaceGauge, widened
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import centered
-from tieproof.distances.space import (
-    FLOAT64,
-    Error,
-    KeyScale,
-    NearnessForm,
-    Resources,
-    make_error,
-)
+from tieproof.distances.space import FLOAT32, FLOAT64, Error, KeyScale, NearnessForm, Resources
 from tieproof.ties import FloatArray, IntArray
 
 
 class Euclidean(InnerSpace):
     """Keys: 2 x.y - |y|^2, with both sides divided by the same number."""
 
+    sum_of_words = staticmethod(squares_of_words)
+
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         sides: tuple[Rows, ...] = (queries,) if queries is items else (queries, items)
-        self._zero_vectors = sum(int(side.weight[side.largest == 0].sum()) for side in sides)
         center = b""
         if (differences := centered(sides, resources.keep_bytes, resources.threads)) is not None:
             sides, center = differences[0], differences[1].tobytes()
         whole = as_integers(*sides, per_row=False, threads=resources.threads)
         integers = whole is not None and self.fit(whole[0], whole[-1], FLOAT64)
         divided = whole if whole is not None and integers else share_divisor(*sides)
-        super().__init__(divided[0], divided[-1], integers, False, self.fit)
+        queries, items = divided[0], divided[-1]
+        super().__init__(queries, items, integers, False, self.fit(queries, items, FLOAT32))
         divisor = float(self.items.divisor[0])
         own = KeyScale.of(integers, divisor, divisor)
         self.scale = KeyScale((*own.kind, center), own.exponent)  # keys depend on the center
         self.square_error = 4 * bounds.norm(items.dimensions)  # relative, of the squared norms
         self.choose_tiles(resources)
-
-    @property
-    def zero_vectors(self) -> int:
-        """The number of rows that are all zero, of which one might be the center."""
-        return self._zero_vectors
 
     @staticmethod
     def fit(queries: Rows, items: Rows, dtype: np.dtype[Any]) -> bool:
@@ -77,25 +67,23 @@ class Euclidean(InnerSpace):
         form = super().make_form()
         return form._replace(factor=2 * form.factor, shift=self.items.square.astype(self.tile_type))
 
-    def error(self, rows: slice, columns: slice) -> Error:
+    def error(self) -> Error:
         """Return twice the error of the product, plus the error of the squared norm."""
         if self.integers:
-            return make_error(rows, columns)
-        square = self.items.square[columns]
+            return self.make_error()
+        square = self.items.square
         # Rounding |y|^2 and the difference to the tile's type adds at most 2 u (2 |x| |y| + |y|^2).
         rounding = 4 * bounds.UNIT_ROUNDOFF[self.tile_type]
-        error = 2 * self.product_error_of(rows) + rounding
+        error = 2 * self.product_errors + rounding
         underflow = 2 * bounds.underflow(self.items.dimensions, self.tile_type)
-        return make_error(
-            rows,
-            columns,
+        return self.make_error(
             relative=bounds.ARITHMETIC,
-            row=error * bounds.SAFETY * self.queries.norm[rows],
-            column=self.items.norm[columns],
+            row=error * bounds.SAFETY * self.queries.norm,
+            column=self.items.norm,
             constant=square * (self.square_error + rounding) + underflow,
         )
 
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """The nearness 2 x.y - |y|^2 in float64, and bounds on its errors."""
         square = self.items.square[columns]
         keys = 2 * inner_products(self.queries, self.items, rows, columns) - square
@@ -105,10 +93,6 @@ class Euclidean(InnerSpace):
         error = 2 * self.pair_error * bounds.SAFETY * lengths
         error += square * self.square_error + 2 * bounds.underflow(self.items.dimensions, FLOAT64)
         return keys, error + bounds.ARITHMETIC * np.abs(keys)
-
-    def sum_of_words(self) -> SumOfWords:
-        """Return minus the squared distance."""
-        return squares_of_words
 
     def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """Return 2 x.y - |y|^2 of rows minus the common row, which changes no distance."""
@@ -140,9 +124,7 @@ class SquaredEuclideanGauge(SpaceGauge):
         """|x - y|^2 = |a|^2 + |b|^2 - 2 a.b."""
         return batch.sums(slices.dots(*batch), -2, slices.squares(batch.x), slices.squares(batch.y))
 
-    def nearness(
-        self, distance: FloatArray, width: FloatArray, rows: IntArray
-    ) -> tuple[FloatArray, FloatArray] | None:
+    def nearness(self, distance: FloatArray, width: FloatArray, rows: IntArray) -> Intervals | None:
         """Return |x|^2 minus the squared distance of divided rows."""
         scale = rounded(self.scale)
         if self.space.integers or not 1 / LARGEST_SCALE <= scale <= LARGEST_SCALE:
@@ -191,11 +173,6 @@ class SquaredEuclideanGauge(SpaceGauge):
         """Return the error of computed |x|^2, and of adding to them."""
         return square * (SLACK if self.space.integers else self.space.square_error + SLACK)
 
-    @staticmethod
-    def extent(first: float, second: float, dimensions: int) -> float:
-        """Return a bound of the squared distances."""
-        return dimensions * (first + second) * (first + second)
-
 
 class EuclideanGauge(SquaredEuclideanGauge):
     """The Euclidean distance, whose keys are squares."""
@@ -209,18 +186,11 @@ class EuclideanGauge(SquaredEuclideanGauge):
         """Return the keys of the squares; a negative distance has the key of minus a square."""
         return super().key_range(rows, distances * np.abs(distances))
 
-    @staticmethod
-    def extent(first: float, second: float, dimensions: int) -> float:
-        """Return a bound of the distances."""
-        return math.sqrt(dimensions) * (first + second)
-
     def distance(self, key: Real, rounding: Rounding = rounded) -> float:
         """The distance of a key: its square root."""
         return rounded_of_root(Fraction(key), lambda root: root, rounding)
 
-    def nearness(
-        self, distance: FloatArray, width: FloatArray, rows: IntArray
-    ) -> tuple[FloatArray, FloatArray] | None:
+    def nearness(self, distance: FloatArray, width: FloatArray, rows: IntArray) -> Intervals | None:
         """Return |x|^2 minus the square of the distance of divided rows."""
         return super().nearness(distance**2, (2 * distance + width) * width + NEAR * distance**2, rows)
 
@@ -255,12 +225,17 @@ class EuclideanGauge(SquaredEuclideanGauge):
 
 
 EUCLIDEAN = Distance(
-    meaning="sqrt(sum (x - y)^2)", space=Euclidean, gauge=EuclideanGauge, other_names=("l2", "euclid")
+    meaning="sqrt(sum (x - y)^2)",
+    space=Euclidean,
+    gauge=EuclideanGauge,
+    extent=lambda first, second, dimensions: math.sqrt(dimensions) * (first + second),
+    other_names=("l2", "euclid"),
 )
 
 SQEUCLIDEAN = Distance(
     meaning="sum (x - y)^2, the same order as euclidean",
     space=Euclidean,
     gauge=SquaredEuclideanGauge,
+    extent=lambda first, second, dimensions: dimensions * (first + second) * (first + second),
     other_names=("l2sq", "squared_l2", "squared_euclidean"),
 )

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances.curves import LINEAR, Curve, curve
-from tieproof.distances.exact import bounds, slices
+from tieproof.distances.exact import bounds, reals, slices
+from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.reals import Real, Rounding, Sums, rounded
 from tieproof.distances.exact.slices import ExactRows, PairBatch
 from tieproof.distances.exact.twofold import ERROR, Twofold, of_digits
@@ -44,14 +45,11 @@ def resources_of_gauge(keep_bytes: int) -> Resources:
     return Resources(keep_bytes=keep_bytes, dtype=FLOAT64, chunk=LONGEST_SUM)
 
 
-Intervals = tuple[FloatArray, FloatArray]
-"""The centers of intervals, and half of their lengths."""
-
-
 class Gauge(ABC):
     """Distances of distinct query rows to distinct item rows.
 
     unit : the keys of `exact` times this are the keys of `near`, `distance` and `key_of`
+    scale : values times this are keys times `unit`
     """
 
     identity: tuple[IntArray, IntArray]  # the distinct row of each query, and of each item
@@ -59,10 +57,9 @@ class Gauge(ABC):
     symmetric: bool
     certain = True
     absolute = relative = 0.0
-    unit = Fraction(1)
+    unit = scale = Fraction(1)
     stripe_rows: int | None = None  # the required number of rows of a block, if any
     spare_bytes = 0  # of the memory for prepared rows, what they leave
-    zero_vectors = 0
 
     @abstractmethod
     def values(self, rows: slice, columns: slice) -> FloatArray:
@@ -92,11 +89,11 @@ class Gauge(ABC):
             some = slice(start, start + CHUNK_PAIRS)
             yield some, self.exact(values[some], rows[some], columns[some])
 
-    @abstractmethod
     def near(self, key: Real) -> float:
         """Return the value of a key, with a relative error of at most `NEAR`."""
+        return rounded(key / self.scale)
 
-    def sharp(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def sharp(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """Return exact keys of pairs rounded to float64, and their errors; None if they are not available.
 
         They may be on another scale (`sharp_curve`), on which near pairs have small keys.
@@ -121,7 +118,7 @@ class Gauge(ABC):
 
     def curve(self) -> Curve:
         """Return the curve from values to distances."""
-        return curve(LINEAR)
+        return curve(LINEAR, self.scale)
 
     def sharp_curve(self) -> Curve:
         """Return the curve from sharp keys to distances."""
@@ -138,13 +135,12 @@ class Gauge(ABC):
 
 
 class SpaceGauge(Gauge):
-    """A gauge made from a space; its values times `scale` are the keys times `unit`.
+    """A gauge made from a space.
 
     sums : returns the exact keys of pairs, or the sums from which they are computed
     """
 
     space: Any
-    scale = Fraction(1)
     sums: Callable[[ExactRows, PairBatch], Sums]
 
     def __init__(self, space: Space) -> None:
@@ -153,41 +149,41 @@ class SpaceGauge(Gauge):
         self.identity = (space.queries.identity, space.items.identity)
         self.weight = (space.queries.weight, space.items.weight)
         self.symmetric = space.symmetric
-        self.zero_vectors = space.zero_vectors
         if space.symmetric and space.prepared:
             (rows,) = set(space.prepared)
             taken = space.items.embeddings.nbytes + (0 if rows.kept is None else rows.kept.nbytes)
             self.spare_bytes = max(0, space.resources.keep_bytes - taken)  # embeddings may be differences
 
-    @abstractmethod
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
-        """Return a block of values, which the caller may change."""
+        """Minus the entries of a tile, as far as the distance does not say otherwise."""
+        return minus(self.space.tile(rows, columns))
 
     def values_of_pairs(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the values of the pairs (rows[i], columns[i]): minus the keys, with the errors of a block."""
         keys: FloatArray = self.space.keys(rows, columns)[0]
         return np.negative(keys, out=keys)
 
-    def near(self, key: Real) -> float:
-        """The key in units of the divisors."""
-        return rounded(key / self.scale)
-
-    def nearness(
-        self, distance: FloatArray, width: FloatArray, rows: IntArray
-    ) -> tuple[FloatArray, FloatArray] | None:
+    def nearness(self, distance: FloatArray, width: FloatArray, rows: IntArray) -> Intervals | None:
         """Intervals of the nearness, in the space, of items whose distances from the rows are off by at most `width`.
 
         None: they are not known.
         """
         return None
 
-    def sharp(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def sharp(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """The exact keys, rounded."""
-        return slices.rounded_keys(self.sums, self.space.exact_rows, rows, columns)
+        exact = self.space.exact_rows
+        if not exact.can_round:
+            return None
+        sums = (self.sums(exact, batch) for batch in slices.key_batches(exact, rows, columns))
+        values = np.concatenate([reals.rounded_digits(exact.digits(each)) for each in sums])
+        return values, np.abs(values) * (reals.digit_count(exact.product_bits) * slices.KEY_ERROR)
 
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """The exact keys of pairs."""
-        return slices.keys_of_pairs(self.sums, self.space.exact_rows, rows, columns)
+        exact = self.space.exact_rows
+        sums = (self.sums(exact, batch) for batch in slices.key_batches(exact, rows, columns))
+        return [key for each in sums for key in slices.as_integers(each, exact.bits)]
 
     def distances(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """The distances of the pairs (rows[i], columns[i]), each rounded once to float64.
@@ -238,10 +234,6 @@ class SpaceGauge(Gauge):
         keys: IntArray = self.space.exact_keys(rows, columns)
         return keys
 
-    def curve(self) -> Curve:
-        """Return the curve of values in units of the divisors."""
-        return curve(LINEAR, self.scale)
-
     def distance_range(self, rows: IntArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return distances between which those of pairs are whose keys in the space are between two numbers.
 
@@ -257,11 +249,6 @@ class SpaceGauge(Gauge):
         """
         keys = distances / -float(self.scale)
         return widened(keys, keys)
-
-    @staticmethod
-    def extent(first: float, second: float, dimensions: int) -> float:
-        """Return a bound of the absolute distances of rows whose entries are at most `first` and `second`."""
-        return dimensions * (first + second)
 
     def divisors(self) -> tuple[Fraction, Fraction]:
         """Return the divisors of all queries and of all items."""
@@ -313,10 +300,6 @@ class FunctionGauge(Gauge):
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """The exact keys of pairs: what the function returned, as fractions."""
         return [Fraction(value) for value in values.tolist()]
-
-    def near(self, key: Real) -> float:
-        """A key as the nearest float."""
-        return rounded(key)
 
 
 def _checked_distances(values: Any, rows: slice, columns: slice) -> FloatArray:

@@ -8,19 +8,10 @@ import numpy.typing as npt
 from tieproof.distances import Distance
 from tieproof.distances.bits import differing_tile
 from tieproof.distances.codes import FASTEST_WAY, arranged
-from tieproof.distances.exact.bounds import EXACT_INTEGERS
+from tieproof.distances.exact.bounds import EXACT_INTEGERS, Intervals
 from tieproof.distances.exact.rows import Rows
-from tieproof.distances.gauge import SpaceGauge, minus
-from tieproof.distances.space import (
-    FLOAT32,
-    FLOAT64,
-    Entries,
-    Error,
-    KeyScale,
-    Resources,
-    Space,
-    make_error,
-)
+from tieproof.distances.gauge import SpaceGauge
+from tieproof.distances.space import FLOAT32, FLOAT64, Entries, KeyScale, Resources, Space
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, type_name
 from tieproof.ties import FloatArray, IntArray, WordArray
@@ -35,31 +26,27 @@ class Hamming(Space):
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         self.queries, self.items = queries, items
-        self.item_words = _distinct_words(items)
-        self.query_words = self.item_words if queries is items else _distinct_words(queries)
+        self.words = self.of_sides(_distinct_words)
         self.choose_tiles(resources)
 
     def choose_tiles(self, resources: Resources) -> None:
         """Choose float32, which represents distances of up to 2^24 bits exactly, unless there are more bits."""
         self.resources = resources
-        self.tile_type = FLOAT32 if 64 * self.item_words.shape[1] <= EXACT_INTEGERS[FLOAT32] else FLOAT64
+        self.tile_type = FLOAT32 if 64 * self.words[1].shape[1] <= EXACT_INTEGERS[FLOAT32] else FLOAT64
         self.describe_tiles()
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Minus the Hamming distances."""
-        x, y = self.query_words[rows].view(np.int8), self.item_words[columns].view(np.int8)
+        x, y = (words[some].view(np.int8) for words, some in zip(self.words, (rows, columns), strict=True))
         of_rows, of_items = (np.full(len(side), -0.0, self.tile_type) for side in (x, y))
         out = np.empty((len(x), len(y)), dtype=self.tile_type)
         differing_tile(x, of_rows, arranged(y, 0), of_items, 0, 1.0, FASTEST_WAY, out)
         return out
 
-    def error(self, rows: slice, columns: slice) -> Error:
-        """No error: numbers of bits are exact in the tile."""
-        return make_error(rows, columns)
-
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """Minus the Hamming distances, which are exact."""
-        differing = np.bitwise_count(self.query_words[rows] ^ self.item_words[columns])
+        queries, items = self.words
+        differing = np.bitwise_count(queries[rows] ^ items[columns])
         return -(differing.sum(axis=1).astype(np.float64)), np.zeros(len(rows))
 
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
@@ -71,15 +58,6 @@ class HammingGauge(SpaceGauge):
     """The number of bits that differ: the value is exact."""
 
     space: Hamming
-
-    @staticmethod
-    def extent(first: float, second: float, dimensions: int) -> float:
-        """Return the number of bits."""
-        return dimensions
-
-    def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
-        """The numbers of bits that differ."""
-        return minus(self.space.tile(rows, columns))
 
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """The exact keys of pairs, which are their values."""
@@ -162,5 +140,10 @@ def _distinct_words(rows: Rows) -> WordArray:
 
 
 HAMMING = Distance(
-    meaning="the number of bits that differ", space=Hamming, gauge=HammingGauge, bits=True, takes=_as_codes
+    meaning="the number of bits that differ",
+    space=Hamming,
+    gauge=HammingGauge,
+    bits=True,
+    extent=lambda first, second, bits: bits,
+    takes=_as_codes,
 )

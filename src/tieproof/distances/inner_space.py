@@ -1,20 +1,15 @@
 """`InnerSpace`: the common base of the distances whose tiles are products, of floats, of codes or of bits."""
 
-from abc import abstractmethod
-from collections.abc import Callable
 from copy import copy
-from typing import Any
 
 import numpy as np
 
 from tieproof.distances import bits, codes, short_sums
 from tieproof.distances.bits import Bits
 from tieproof.distances.codes import CodedTile, Codes
-from tieproof.distances.exact import bounds, reals, words
-from tieproof.distances.exact.reals import Digits
+from tieproof.distances.exact import bounds
+from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.rows import Rows
-from tieproof.distances.exact.slices import ExactRows, PairBatch
-from tieproof.distances.exact.words import SumOfWords
 from tieproof.distances.space import FLOAT32, FLOAT64, INT8, Entries, Resources, Space
 from tieproof.ties import FloatArray, IntArray
 
@@ -27,18 +22,12 @@ class InnerSpace(Space):
 
     codes: tuple[Codes, Codes] | None  # of queries and items, from which tiles are computed, if any
     product_error: float  # the bound of |computed - x.y| / (|x| |y|)
-    code_error: FloatArray  # the same bound for each query, if tiles are computed from codes
+    product_errors: float | FloatArray  # the same bound for each query, if tiles are computed from codes
 
-    def __init__(
-        self,
-        queries: Rows,
-        items: Rows,
-        integers: bool,
-        normalize: bool,
-        fit: Callable[[Rows, Rows, np.dtype[Any]], bool],
-    ) -> None:
+    def __init__(self, queries: Rows, items: Rows, integers: bool, normalize: bool, in_float32: bool) -> None:
+        """Prepare what all kinds of tiles share; `in_float32`: sums of products of the integers are exact there."""
         self.queries, self.items, self.integers, self.normalize = queries, items, integers, normalize
-        self.integer_type = FLOAT32 if integers and fit(queries, items, FLOAT32) else FLOAT64
+        self.integer_type = FLOAT32 if integers and in_float32 else FLOAT64
         self.has_codes = items.dimensions <= codes.MOST_DIMENSIONS and codes.multiplies_codes()
         self.are_codes = integers and self.has_codes and max(_largest(queries), _largest(items)) <= codes.LARGEST_CODE
         self.each_bit = bits.two_values(queries, items) if integers else None
@@ -58,45 +47,33 @@ class InnerSpace(Space):
         else:
             self.tile_type = self.integer_type if self.integers else resources.dtype
             self.chunk = self.items.dimensions if self.integers else min(resources.chunk, self.items.dimensions)
-            self.product_error = bounds.inner_product(self.items.dimensions, self.chunk, self.tile_type)
+            self.product_errors = bounds.inner_product(self.items.dimensions, self.chunk, self.tile_type)
+            self.product_error = self.product_errors
             self.prepare_rows(self.normalize)
         self.describe_tiles()
 
     def choose_bits(self) -> None:
         """Compute tiles from the bits of rows of two values."""
-        self.tile_type, self.prepared, self.product_error = self.integer_type, (), 0.0
-
-        def bits_of(rows: Rows) -> Bits:
-            return Bits(rows, self.tile_type, self.resources.keep_bytes, self.resources.threads)
-
-        items = bits_of(self.items)
-        self.bits = items if self.symmetric else bits_of(self.queries), items
+        self.tile_type, self.prepared, self.product_error, self.product_errors = self.integer_type, (), 0.0, 0.0
+        own = self.resources
+        self.bits = self.of_sides(lambda rows: Bits(rows, self.tile_type, own.keep_bytes, own.threads))
 
     def choose_codes(self) -> None:
         """Compute tiles from codes, exactly if the rows are integers."""
         self.tile_type, self.prepared = self.integer_type if self.integers else FLOAT32, ()
-
-        def codes_of(rows: Rows) -> Codes:
-            keep_bytes = self.resources.keep_bytes
-            return Codes(rows, self.tile_type, self.normalize, self.integers, keep_bytes, self.resources.threads)
-
-        items = codes_of(self.items)
-        self.codes = items if self.symmetric else codes_of(self.queries), items
-        self.code_error = codes.product_errors(*self.codes)
-        self.product_error = float(self.code_error.max())
-        if not self.integers and items.keeps and self.codes[0].keeps:
+        kinds, own = (self.tile_type, self.normalize, self.integers), self.resources
+        self.codes = self.of_sides(lambda rows: Codes(rows, *kinds, own.keep_bytes, own.threads))
+        self.product_errors = codes.product_errors(*self.codes)
+        self.product_error = float(self.product_errors.max())
+        if not self.integers and all(side.keeps for side in self.codes):
             finer = copy(self)
-            finer.tile_type, finer.code_error = FLOAT64, codes.pair_errors(*self.codes)
+            finer.tile_type, finer.product_errors = FLOAT64, codes.product_errors(*self.codes, finer=True)
             finer.describe_tiles()
             self.finer = finer
 
     def level_offset(self) -> FloatArray | None:
         """Return minus the squared norms of bits, since x.y = (|x|^2 + |y|^2 - |x - y|^2) / 2."""
         return None if self.bits is None else -self.items.square
-
-    def product_error_of(self, rows: slice | IntArray) -> float | FloatArray:
-        """Return the bound of |computed - x.y| / (|x| |y|) of some queries."""
-        return self.product_error if self.codes is None else self.code_error[rows]
 
     def keep_rows(self) -> None:
         """Prepare the rows, their bits or their codes."""
@@ -126,7 +103,7 @@ class InnerSpace(Space):
         """Return the codes of some rows."""
         return None if self.codes is None else codes.coded_tile(*self.codes, rows, columns)
 
-    def quick_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def quick_keys(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """Return keys from codes and finer codes."""
         if self.codes is None or self.finer is None:
             return None
@@ -137,27 +114,6 @@ class InnerSpace(Space):
             keys -= form.shift[columns]
         bound = error.row[rows] * error.column[columns] + error.constant[columns]
         return keys, bound + error.relative * np.abs(keys)
-
-    def key_length(self, exact: ExactRows) -> int:
-        """Return the number of digits of an exact key."""
-        return reals.digit_count(exact.product_bits)
-
-    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Digits of integers made of exact inner products."""
-        exact = self.exact_rows
-        if (sum_of_words := self.sum_of_words()) is not None and words.are_short(exact):
-            return words.exact_keys(exact, rows, columns, sum_of_words)
-        batches = exact.batches(rows, columns, self.key_length(exact))
-        keys = [self.keys_of_batch(exact, batch) for batch in batches]
-        return keys[0] if len(keys) == 1 else np.concatenate(keys)
-
-    def sum_of_words(self) -> SumOfWords | None:
-        """Return the sum of short integers that has the order of the exact keys; None if there is no such sum."""
-        return None
-
-    @abstractmethod
-    def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
-        """Return the exact keys of the pairs of a batch."""
 
 
 def _largest(rows: Rows) -> float:

@@ -9,16 +9,17 @@ README, 13).
 """
 
 from copy import copy
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from tieproof.distances.exact import bounds
-from tieproof.distances.exact.reals import Digits
+from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.rows import Rows, describe, scan, share_divisor, spans
-from tieproof.distances.exact.slices import ExactRows, PairBatch
+from tieproof.distances.exact.slices import ExactRows
 from tieproof.distances.inner_space import InnerSpace
-from tieproof.distances.space import FLOAT64, Error, KeyScale, NearnessForm, Space, make_error
+from tieproof.distances.space import FLOAT64, Error, KeyScale, NearnessForm, Space
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 FIRST_ROWS = 16
@@ -59,7 +60,8 @@ def centered(sides: tuple[Rows, ...], keep_bytes: int, threads: int) -> tuple[tu
 def _minus(side: Rows, center: Array, threads: int) -> Rows:
     """The rows minus the center, with new statistics."""
     embeddings = np.subtract(side.embeddings, center)
-    return describe(embeddings, side.identity, side.first, scan(embeddings, "embeddings", False, threads))
+    rows = describe(embeddings, side.identity, side.first, scan(embeddings, "embeddings", False, threads))
+    return replace(rows, zero_vectors=side.zero_vectors)
 
 
 class Lines(NamedTuple):
@@ -80,7 +82,7 @@ class NearDuplicates(InnerSpace):
 
     def __init__(self, whole: InnerSpace, sides: tuple[Rows, ...], lines: Lines, scale: KeyScale) -> None:
         self.whole, self.lines, self.scale = whole, lines, scale
-        super().__init__(sides[0], sides[-1], False, False, _never)
+        super().__init__(sides[0], sides[-1], False, False, False)
         self.relative = False  # to the products: it would not be relative to the nearness
         self.choose_tiles(whole.resources)
 
@@ -89,33 +91,26 @@ class NearDuplicates(InnerSpace):
         """The space of the rows as they were passed."""
         return self.whole
 
-    @property
-    def zero_vectors(self) -> int:
-        """The number of rows that are all zero as passed."""
-        return self.whole.zero_vectors
-
     def make_form(self) -> NearnessForm:
         """Return the lines in the tile's type."""
         form = super().make_form()
         factor, shift = self.lines.factor.astype(self.tile_type), self.lines.shift.astype(self.tile_type)
         return form._replace(factor=factor, shift=shift)
 
-    def error(self, rows: slice, columns: slice) -> Error:
+    def error(self) -> Error:
         """Return the error of the product, and of lines that are rounded to the tile's type."""
         rounding = 8 * bounds.UNIT_ROUNDOFF[self.tile_type]
         lines = self.lines
-        row = (self.product_error_of(rows) + rounding) * bounds.SAFETY**2 * self.queries.norm[rows]
-        constant = lines.error[columns] + rounding * np.abs(lines.shift[columns])
-        return make_error(
-            rows,
-            columns,
+        row = (self.product_errors + rounding) * bounds.SAFETY**2 * self.queries.norm
+        constant = lines.error + rounding * np.abs(lines.shift)
+        return self.make_error(
             relative=bounds.ARITHMETIC + lines.relative,
             row=row,
-            column=self.items.norm[columns] * lines.factor[columns],
+            column=self.items.norm * lines.factor,
             constant=constant * bounds.SAFETY + bounds.underflow(self.items.dimensions, self.tile_type),
         )
 
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """The nearness in float64, and bounds on its errors."""
         lines, rounding = self.lines, 8 * bounds.UNIT_ROUNDOFF[FLOAT64]
         factor, shift = lines.factor[columns], lines.shift[columns]
@@ -125,7 +120,7 @@ class NearDuplicates(InnerSpace):
         error = error * bounds.SAFETY**2 + bounds.underflow(self.items.dimensions, FLOAT64)
         return keys, error + (bounds.ARITHMETIC + lines.relative) * np.abs(keys)
 
-    def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def sharp_keys(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """The sharp keys of the rows as passed."""
         return self.whole.sharp_keys(rows, columns)
 
@@ -137,15 +132,6 @@ class NearDuplicates(InnerSpace):
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         """The exact keys of the rows as passed."""
         return self.whole.exact_keys(rows, columns)
-
-    def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
-        """Return the exact keys of the rows as passed."""
-        return self.whole.keys_of_batch(exact, batch)
-
-
-def _never(*_: object) -> bool:
-    """Differences count as floats, whether they are integers or not."""
-    return False
 
 
 def by_dot(whole: InnerSpace) -> Space:
@@ -246,6 +232,6 @@ def _projected(rows: Rows, center: FloatArray, square: float, ratio: float, thre
     ones = np.ones(len(rows))
     norm = projected.norm * np.where(projected.largest > 0, projected.divisor, 0.0)
     projected = copy(projected)
-    projected.identity, projected.weight = rows.identity, rows.weight
+    projected.identity, projected.weight, projected.zero_vectors = rows.identity, rows.weight, rows.zero_vectors
     projected.divisor, projected.norm, projected.square = ones, norm, norm**2
     return projected

@@ -1,17 +1,21 @@
 """`Space`: the interface between the engine and a distance, from float32 tiles down to exact integers."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.bits import Bits
 from tieproof.distances.codes import CodedTile
-from tieproof.distances.exact.bounds import SAFETY, UNIT_ROUNDOFF
+from tieproof.distances.exact import reals, words
+from tieproof.distances.exact.bounds import SAFETY, UNIT_ROUNDOFF, Intervals
+from tieproof.distances.exact.reals import Digits
 from tieproof.distances.exact.rows import Rows, spans
-from tieproof.distances.exact.slices import LARGEST_BATCH, ExactRows
+from tieproof.distances.exact.slices import LARGEST_BATCH, ExactRows, PairBatch
+from tieproof.distances.exact.words import SumOfWords
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
@@ -37,31 +41,6 @@ class Error(NamedTuple):
     def part(self, rows: slice | IntArray, columns: slice | IntArray) -> "Error":
         """The error of a part of the tile."""
         return Error(self.relative, self.row[rows], self.column[columns], self.constant[columns], self.certain)
-
-
-def make_error(
-    rows: slice,
-    columns: slice,
-    *,
-    relative: float = 0.0,
-    row: Array | None = None,
-    column: FloatArray | None = None,
-    constant: FloatArray | float = 0.0,
-) -> Error:
-    """Return the error of a tile of `rows` and `columns`; terms that are not given are 0.
-
-    No bound is NaN: a bound that cannot be computed is infinite, so that it decides nothing.
-    """
-    height, width = rows.stop - rows.start, columns.stop - columns.start
-    if not 0.0 <= relative < 0.5:
-        raise AssertionError(f"a relative error of {relative} bounds nothing; sum in shorter chunks or in float64")
-    return Error(
-        relative=relative,
-        row=np.zeros(height) if row is None else _infinite_if_unknown(row),
-        column=np.zeros(width) if column is None else _infinite_if_unknown(column),
-        constant=_infinite_if_unknown(np.full(width, constant, dtype=np.float64)),
-        certain=relative == 0.0 and row is None and not np.any(constant),
-    )
 
 
 def _infinite_if_unknown(bound: Array) -> FloatArray:
@@ -119,6 +98,9 @@ class KeyScale(NamedTuple):
         return cls(("floats",), sum(int(np.frexp(divisor)[1]) for divisor in divisors))
 
 
+Side = TypeVar("Side")
+
+
 class Space(ABC):
     """A distance over distinct query rows and distinct gallery rows.
 
@@ -139,6 +121,7 @@ class Space(ABC):
     unrounded: "Space | None" = None  # the same distances before rounding, whose tiles may take less time
     before_rounding = False  # tiles are of distances before rounding, keys of ranked items of rounded ones
     bits: tuple[Bits, Bits] | None = None  # of queries and items, from which tiles are computed, if any
+    sum_of_words: SumOfWords | None = None  # of short integers, in the order of exact keys, if there is such a sum
     prepared: tuple["Prepared", ...] = ()  # the prepared rows from which tiles are computed, if any
     form: NearnessForm  # the conversion of entries to nearness
     entries_are_nearness: bool  # the form changes no entry
@@ -155,17 +138,18 @@ class Space(ABC):
 
     def prepare_rows(self, normalize: bool = False) -> None:
         """Set `prepared`, the rows from which tiles are computed, normalized to norm 1 if `normalize`."""
-        items = Prepared(self.items, self.tile_type, normalize, self.resources)
-        self.prepared = (
-            items if self.symmetric else Prepared(self.queries, self.tile_type, normalize, self.resources),
-            items,
-        )
+        self.prepared = self.of_sides(lambda rows: Prepared(rows, self.tile_type, normalize, self.resources))
+
+    def of_sides(self, make: Callable[[Rows], Side]) -> tuple[Side, Side]:
+        """Return what is made of the queries, and of the items; only once if they are the same rows."""
+        items = make(self.items)
+        return items if self.symmetric else make(self.queries), items
 
     def describe_tiles(self) -> None:
         """Set what `form` and `error` say of all entries, the last step of `choose_tiles`."""
         self.form = form = self.make_form()
         self.entries_are_nearness = not (form.ratio or (form.factor != 1).any() or form.shift.any())
-        self.all_errors = self.error(slice(0, len(self.queries)), slice(0, len(self.items)))
+        self.all_errors = self.error()
 
     def keep_rows(self) -> None:
         """Prepare the rows once, if memory allows; otherwise they are prepared for each tile.
@@ -198,7 +182,7 @@ class Space(ABC):
     def zero_vectors(self) -> int:
         """The number of rows, of queries and gallery together, that are all zero."""
         sides = [self.queries] if self.symmetric else [self.queries, self.items]
-        return sum(int(side.weight[side.largest == 0].sum()) for side in sides)
+        return sum(side.zero_vectors for side in sides)
 
     @abstractmethod
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
@@ -220,9 +204,33 @@ class Space(ABC):
             weight=self.items.weight.astype(np.int32),
         )
 
-    @abstractmethod
-    def error(self, rows: slice, columns: slice) -> Error:
-        """Return bounds on the error of the nearness in that tile."""
+    def error(self) -> Error:
+        """Return bounds on the errors of the nearness of all pairs in tiles; by default, there are none."""
+        return self.make_error()
+
+    def make_error(
+        self,
+        relative: float = 0.0,
+        row: Array | None = None,
+        column: FloatArray | None = None,
+        constant: FloatArray | float = 0.0,
+    ) -> Error:
+        """Return the error with these terms; those that are not given are 0.
+
+        No bound is NaN: a bound that cannot be computed is infinite, so that it decides nothing.
+        """
+        height, width = len(self.queries), len(self.items)
+        if not 0.0 <= relative < 0.5:
+            raise AssertionError(
+                f"a relative error of {relative} bounds nothing; sum in shorter chunks or in float64"
+            )
+        return Error(
+            relative=relative,
+            row=np.zeros(height) if row is None else _infinite_if_unknown(row),
+            column=np.zeros(width) if column is None else _infinite_if_unknown(column),
+            constant=_infinite_if_unknown(np.full(width, constant, dtype=np.float64)),
+            certain=relative == 0.0 and row is None and not np.any(constant),
+        )
 
     def margins(self, rows: IntArray, largest: FloatArray) -> FloatArray:
         """Return how far entries of the rows may be from exact entries of at most `largest`.
@@ -271,7 +279,7 @@ class Space(ABC):
         variant.choose_tiles(own._replace(dtype=dtype, chunk=chunk))
         return variant
 
-    def key_block(self, rows: slice | IntArray, columns: slice | IntArray) -> tuple[FloatArray, FloatArray]:
+    def key_block(self, rows: slice | IntArray, columns: slice | IntArray) -> Intervals:
         """Return `keys` of all pairs of some rows and columns, from a tile, and one error bound for each row."""
         keys = self.tile(rows, columns).astype(np.float64)
         if self.form.ratio:
@@ -287,29 +295,43 @@ class Space(ABC):
         return keys, bound + error.row[rows] * error.column[columns].max() + error.constant[columns].max()
 
     @abstractmethod
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """Return the nearness of pairs (rows[i], columns[i]) in float64, and its error bounds."""
 
-    def quick_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def quick_keys(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """Return `keys` with larger errors, but in less time.
 
         None: there is no faster way than `keys`.
         """
         return None
 
-    def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def sharp_keys(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """Return keys on another scale, with errors small enough to separate near-duplicates.
 
         None: exact keys are as fast to compute.
         """
         return None
 
-    @abstractmethod
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Return digits (m, k) as in digits.py; among pairs of one row they are in the order of exact nearness.
+        """Return digits (m, k) as in reals.py; among pairs of one row they are in the order of exact nearness.
 
         A pair has the same digits in all calls, and only tied pairs have equal digits.
         """
+        exact = self.exact_rows
+        if self.sum_of_words is not None and words.are_short(exact):
+            return words.exact_keys(exact, rows, columns, self.sum_of_words)
+        batches = exact.batches(rows, columns, self.key_length(exact))
+        keys = [self.keys_of_batch(exact, batch) for batch in batches]
+        return keys[0] if len(keys) == 1 else np.concatenate(keys)
+
+    @staticmethod
+    def key_length(exact: ExactRows) -> int:
+        """Return the number of digits of an exact key."""
+        return reals.digit_count(exact.product_bits)
+
+    def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
+        """Return the exact keys of the pairs of a batch."""
+        raise NotImplementedError
 
 
 class Prepared:

@@ -15,9 +15,9 @@ from tieproof.distances.gauge import Gauge
 from tieproof.engine.mirrored import MirroredValues
 from tieproof.engine.plan import whole_rankings
 from tieproof.engine.problem import Problem, Watch
-from tieproof.engine.ranking import spans_of_runs
+from tieproof.engine.ranking import nearest_first, spans_of_runs
 from tieproof.native.calls import Output, native
-from tieproof.native.threads import in_order
+from tieproof.native.threads import borrowed, in_order
 from tieproof.ties import FloatArray, IntArray, SmallIntArray, WordArray
 
 States = npt.NDArray[np.int8]
@@ -179,7 +179,7 @@ def decide(gauge: Gauge, rows: IntArray, values: FloatArray, order: IntArray, st
         number = np.repeat(np.arange(len(start)), length)
         place = np.arange(len(number)) + np.repeat(start - np.cumsum(length) + length, length)
         flat_order, flat_states, flat_values = order.reshape(-1), states.reshape(-1), values.reshape(-1)
-        for span in spans_of_runs(number):
+        for span in spans_of_runs(length):
             some, chain = place[span], number[span]
             links = Links(rows[some // order.shape[1]], flat_order[some], flat_values[some], chain)
             decided = step(gauge, links, epsilon)
@@ -203,8 +203,7 @@ def chains(states: States) -> tuple[IntArray, IntArray]:
 def _by_digits(gauge: Gauge, links: Links, epsilon: float) -> Decided:
     """Find exact ties by the digits of exact keys."""
     digits = gauge.digits(links.rows, links.columns)
-    varying = [~digit for digit in digits.T[::-1] if (digit != digit[0]).any()]
-    sorting = np.lexsort((*varying, links.chain))
+    sorting = nearest_first(digits, links.chain)
     digits = digits[sorting]
     return sorting, np.where((digits[1:] == digits[:-1]).all(axis=1), CLOSE, APART)
 
@@ -286,13 +285,6 @@ def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[F
 
     @single_threaded()
     def ties_of(stripe: int) -> FoundTies:
-        desk = desks.pop()
-        try:
-            return ties_at(desk, stripe)
-        finally:
-            desks.append(desk)
-
-    def ties_at(desk: CollisionDesk, stripe: int) -> FoundTies:
         span = spans[stripe]
         queries, rows = order[span], rows_of[span]
         block = problem.relevance.block(queries)
@@ -301,20 +293,21 @@ def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[F
             Listing(block.excluded_pointer, gauge.identity[1][block.excluded]),
             Listing(block.pointer, gauge.identity[1][block.items]),
         )
-        values = desk.values[: int(rows[-1]) + 1 - int(rows[0])]
-        mirrored.write(stripe, values)
-        if len(rows) > len(values):
-            values = values[rows - rows[0]]
-        rankings, room = desk.rankings.first(len(rows)), desk.room
-        if rank_rows(values, items, scale, rankings, room):
-            is_open = np.flatnonzero(rankings.open)
-            for start in range(0, len(is_open), at_a_time):
-                some = is_open[start : start + at_a_time]
-                ranked, states = rankings.order[some].astype(np.int64), rankings.states[some]
-                decide(gauge, rows[some], values[some], ranked, states, epsilon)
-                rankings.order[some], rankings.states[some] = ranked, states
-        advance(values.size)
-        return FoundTies(queries, np.diff(block.pointer), *written_down(rankings, items, room))
+        with borrowed(desks) as desk:
+            values = desk.values[: int(rows[-1]) + 1 - int(rows[0])]
+            mirrored.write(stripe, values)
+            if len(rows) > len(values):
+                values = values[rows - rows[0]]
+            rankings, room = desk.rankings.first(len(rows)), desk.room
+            if rank_rows(values, items, scale, rankings, room):
+                is_open = np.flatnonzero(rankings.open)
+                for start in range(0, len(is_open), at_a_time):
+                    some = is_open[start : start + at_a_time]
+                    ranked, states = rankings.order[some].astype(np.int64), rankings.states[some]
+                    decide(gauge, rows[some], values[some], ranked, states, epsilon)
+                    rankings.order[some], rankings.states[some] = ranked, states
+            advance(values.size)
+            return FoundTies(queries, np.diff(block.pointer), *written_down(rankings, items, room))
 
     check_products()
     with watch(problem.pairs) as advance:

@@ -7,7 +7,7 @@ A tile of codes is not even written, if its near items are few: they are found w
 """
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from threading import Event, Lock
 from typing import NamedTuple
@@ -16,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Entries, Error, Space
-from tieproof.engine.pieces import NearPairs, TileSide, count_columns, count_near_pairs, count_rows, sift
+from tieproof.engine.pieces import NearPairs, TileSide, count_in_columns, count_in_rows, count_near, in_pieces, sift
 from tieproof.engine.plan import Plan, cheapest, with_margins
 from tieproof.engine.problem import Progress
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import count_pairs, resolve
 from tieproof.engine.structures import (
+    Counted,
     NearEntries,
     NearLimits,
     Placed,
@@ -35,7 +36,7 @@ from tieproof.engine.structures import (
     Work,
 )
 from tieproof.native.calls import Output, native, packed
-from tieproof.native.threads import for_each, stripes
+from tieproof.native.threads import borrowed, for_each, stripes
 from tieproof.ties import Array, FloatArray
 
 LIST = 2**11
@@ -188,15 +189,12 @@ class TileLoop:
         """Count one tile for its rows and, if its columns are another stripe, for its columns."""
         if self.stop.is_set():
             return
-        desk = self.desks.pop()
-        try:
+        with borrowed(self.desks) as desk:
             if not self.sift(stripe, columns, other, desk):
                 entries = self.space.tile(stripe.rows, columns)
                 self.count_rows(stripe, columns, entries, desk)
                 if other is not None:
                     self.count_columns(other, stripe.rows, entries, desk)
-        finally:
-            self.desks.append(desk)
         size = (stripe.rows.stop - stripe.rows.start) * (columns.stop - columns.start)
         self.progress(size * (1 if other is None else 2))
 
@@ -209,46 +207,57 @@ class TileLoop:
         coded = self.space.coded_tile(stripe.rows, items) if worth else None
         if coded is None:
             return False
-        work, room, near = desk
         nothing = np.empty((0, 0), dtype=self.space.tile_type)
         tile, error = self.tile(stripe, items, nothing)
         turned, turned_error = (tile, error) if other is None else self.tile(other, stripe.rows, nothing)
-        rows = TileSide(tile.form, stripe.columns.lowest, near[0])
-        columns = TileSide(turned.form, nothing.ravel() if other is None else other.columns.lowest, near[1])
+        rows = TileSide(tile.form, stripe.columns.lowest, desk.near[0])
+        columns = TileSide(turned.form, nothing.ravel() if other is None else other.columns.lowest, desk.near[1])
         found = sift(coded, rows, columns)
         if found.of_rows < 0:
             self.written += 1
             return False
         self.sifted += 1
-        pairs = near[0].first(found.of_rows)
-        self.settle(stripe, count_near_pairs(pairs, tile, error, work, stripe.columns, room, stripe.lock), work)
+        self.count_near(stripe, desk.near[0].first(found.of_rows), tile, error, desk)
         if other is not None:
-            pairs = near[1].first(found.of_columns)
-            counted = count_near_pairs(pairs, turned, turned_error, work, other.columns, room, other.lock)
-            self.settle(other, counted, work)
+            self.count_near(other, desk.near[1].first(found.of_columns), turned, turned_error, desk)
         return True
+
+    def count_near(self, stripe: RowStripe, pairs: NearPairs, tile: Tile, error: Error, desk: CountingDesk) -> None:
+        """Count the near pairs of a tile for the queries of a stripe."""
+        work, room, first = desk.work, desk.room, stripe.columns.first
+
+        def count(start: int, undecided: int) -> Counted:
+            return count_near(pairs, tile, error, work, first, start, undecided, room)
+
+        self.settle(stripe, count, slice(0, len(pairs.row)), error, desk)
 
     def count_rows(self, stripe: RowStripe, items: slice, entries: Entries, desk: CountingDesk) -> None:
         """Count a tile for the queries of a stripe."""
         tile, error = self.tile(stripe, items, entries)
-        work, room, _ = desk
-        counted = count_rows(tile, error, work, stripe.start, stripe.stop, room, stripe.lock)
-        self.settle(stripe, counted, work)
+
+        def count(query: int, undecided: int) -> Counted:
+            return count_in_rows(tile, error, desk.work, query, stripe.stop, undecided, desk.room)
+
+        self.settle(stripe, count, slice(stripe.start, stripe.stop), error, desk)
 
     def count_columns(self, stripe: RowStripe, items: slice, entries: Entries, desk: CountingDesk) -> None:
         """Count a transposed tile for the queries of a stripe; a crowded tile is transposed back first."""
         tile, error = self.tile(stripe, items, entries)
+
+        def count(item: int, undecided: int) -> Counted:
+            return count_in_columns(tile, error, desk.work, stripe.columns, item, undecided, desk.room)
+
         if is_crowded(tile, stripe.columns, CROWDED):
             self.count_rows(stripe, items, transposed(entries), desk)
         else:
-            work, room, _ = desk
-            counted = count_columns(tile, error, work, stripe.columns, room, stripe.lock)
-            self.settle(stripe, counted, work)
+            self.settle(stripe, count, slice(0, len(entries)), error, desk)
 
-    def settle(self, stripe: RowStripe, counted: Iterator[int], work: Work) -> None:
-        """Resolve the undecided items of a tile, in the batches that counting yields."""
-        for used in counted:
-            resolve(self.space, self.ranked, Undecided(*(part[:used] for part in work.undecided)), stripe.lock)
+    def settle(
+        self, stripe: RowStripe, count: Callable[[int, int], Counted], span: slice, error: Error, desk: CountingDesk
+    ) -> None:
+        """Count a span of a tile, and resolve the undecided items, in batches that fit into the memory of a desk."""
+        for used in in_pieces(count, span.start, span.stop, error, desk.work, desk.room, stripe.lock):
+            resolve(self.space, self.ranked, desk.work.undecided.where(slice(0, used)), stripe.lock)
             if self.stop.is_set():
                 return
 

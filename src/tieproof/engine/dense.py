@@ -39,44 +39,29 @@ class CountedLists(NamedTuple):
     finite: bool
 
 
-class CountedSpan(NamedTuple):
-    """The result of a thread for some lists.
-
-    ties : the rows query, k, n, l, m, with queries counted from 0
-    grades : the grades of the relevant items, tie by tie
-    relevant, excluded : the numbers of relevant and of excluded items in each list
-    """
-
-    ties: IntArray
-    grades: FloatArray | None
-    relevant: IntArray
-    excluded: IntArray
-
-
 def ties_of_lists(given: GivenLists) -> Iterator[tuple[IntArray, Ties]]:
     """The ties of the passed rankings, as one part."""
     total = int(given.start[-1])
     cuts = np.searchsorted(given.start, np.arange(0, total, max(FEWEST_ENTRIES, -(-total // given.threads))))
     spans = [slice(first, last) for first, last in pairwise(sorted({0, *cuts.tolist(), len(given.queries)}))]
-    parts = list(in_order(lambda span: _count_span(given, span), spans, given.threads))
-    for span, part in zip(spans, parts, strict=True):
-        part.ties[0] += span.start
-    query, k, n, l, m = parts[0].ties if len(parts) == 1 else np.concatenate([part.ties for part in parts], axis=1)  # noqa: E741
-    n_relevant = np.concatenate([part.relevant for part in parts])
-    n_items = np.diff(given.start) - np.concatenate([part.excluded for part in parts])
-    grades = None
-    if any(part.grades is not None for part in parts):
-        grades = np.concatenate(
-            [np.ones(part.relevant.sum()) if part.grades is None else part.grades for part in parts]
-        )
-    yield (
-        given.queries,
-        Ties(query=query, k=k, n=n, l=l, m=m, n_relevant=n_relevant, n_items=n_items, grades=grades),
-    )
+    parts = in_order(lambda span: _count_span(given, span), spans, given.threads)
+    ties, grades, relevant, excluded = zip(*parts, strict=True)
+    for span, own in zip(spans, ties, strict=True):
+        own[0] += span.start
+    query, k, n, l, m = ties[0] if len(ties) == 1 else np.concatenate(ties, axis=1)  # noqa: E741
+    all_grades = None
+    if any(each is not None for each in grades):
+        of_spans = zip(grades, relevant, strict=True)
+        all_grades = np.concatenate([np.ones(count.sum()) if own is None else own for own, count in of_spans])
+    n_relevant, n_items = np.concatenate(relevant), np.diff(given.start) - np.concatenate(excluded)
+    yield given.queries, Ties(query, k, n, l, m, n_relevant=n_relevant, n_items=n_items, grades=all_grades)
 
 
-def _count_span(given: GivenLists, span: slice) -> CountedSpan:
-    """The ties of some lists."""
+def _count_span(given: GivenLists, span: slice) -> tuple[IntArray, FloatArray | None, IntArray, IntArray]:
+    """The ties of some lists: the rows query, k, n, l, m, with queries counted from 0, and the grades tie by tie.
+
+    Returns the numbers of relevant and of excluded items in each list, too.
+    """
     block = given.relevant(span)
     relevant, excluded = np.diff(block.pointer), np.diff(block.excluded_pointer)
     ties = np.empty((5, relevant.sum()), dtype=np.int64)
@@ -86,7 +71,7 @@ def _count_span(given: GivenLists, span: slice) -> CountedSpan:
     counted = count_lists(given.numbers, start, block, given.small_is_near, room, ties, grades)
     if not counted.finite:
         given.refuse()
-    return CountedSpan(ties[:, : counted.ties], None if block.grades is None else grades, relevant, excluded)
+    return ties[:, : counted.ties], (None if block.grades is None else grades), relevant, excluded
 
 
 def list_room(most: int, most_excluded: int, graded: bool, element: np.dtype[Any]) -> ListRoom:

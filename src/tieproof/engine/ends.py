@@ -12,9 +12,9 @@ from threading import Lock
 import numpy as np
 
 from tieproof.distances.gauge import SpaceGauge
-from tieproof.engine.plan import cut
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.structures import CONTINUED, Undecided
+from tieproof.native.threads import cut
 from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 
 CHUNK = 2**13
@@ -132,6 +132,5 @@ class Together(Ranked):
             with lock:
                 np.add.at(part.counts.gap, begin[inside], weight[inside].astype(np.int32))
             own = part.thresholds.start[query]
-            columns = (query, item, weight, begin - own, end - own)
-            divided.append(Undecided(*(column[~decided] for column in columns)))
+            divided.append(Undecided(query, item, weight, begin - own, end - own).where(~decided))
         return divided[0], divided[1]

@@ -16,7 +16,8 @@ from tieproof.engine.ends import Ends
 from tieproof.engine.plan import Plan
 from tieproof.engine.problem import Noise, Progress
 from tieproof.engine.ranked import Ranked
-from tieproof.engine.shifted import NOTHING, together
+from tieproof.engine.shifted import together
+from tieproof.engine.structures import NOTHING
 from tieproof.inputs.relevance import Relevance
 from tieproof.ties import Array, ExtremeRankings, FloatArray, IntArray, Ties
 

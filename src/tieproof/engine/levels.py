@@ -8,12 +8,12 @@ import numpy.typing as npt
 
 from tieproof.distances.codes import FASTEST_WAY, ByteArray, CharArray, arranged
 from tieproof.distances.space import Space
-from tieproof.engine.plan import Plan, cut
+from tieproof.engine.plan import Plan
 from tieproof.engine.problem import Problem, Watch
 from tieproof.engine.structures import Places
 from tieproof.inputs.relevance_by_labels import Labels
 from tieproof.native.calls import Output, native
-from tieproof.native.threads import in_order
+from tieproof.native.threads import cut, in_order
 from tieproof.ties import FloatArray, IntArray, SmallIntArray, Ties
 
 MOST_LEVELS, MOST_IN_TABLE = 2**12 + 1, 2**16

@@ -5,18 +5,17 @@ it is among the k nearest there, or in the tie at rank k. Distances are rounded 
 item. Items of equal rounded distance are compared exactly, one of each tie.
 """
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from tieproof.distances.exact.bounds import single_threaded
 from tieproof.engine.listed import NOBODY, Admit, NearestLists, RowMembers, TiedRows, listed
-from tieproof.engine.plan import Plan, cut
+from tieproof.engine.plan import Plan
 from tieproof.engine.problem import Search
-from tieproof.engine.ranked import RoomToSort
 from tieproof.engine.ranking import exact_order
 from tieproof.inputs.relevance import ranges
+from tieproof.native.threads import cut
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 ProblemOf = Callable[[IntArray, IntArray], Search]
@@ -36,9 +35,8 @@ def merged_lists(
     of_all = np.concatenate([part.distances for part in parts], axis=1)
     bound = np.partition(of_all, k - 1, axis=1)[:, k - 1]
     entries = [_entries(part, bound) for part in parts]
-    number = np.repeat(np.arange(len(parts)), [len(of_part.query) for of_part in entries])
-    query, item, level = (np.concatenate([of_part[at] for of_part in entries]) for at in (0, 1, 2))
-    distance = np.concatenate([of_part.distance for of_part in entries])
+    number = np.repeat(np.arange(len(parts)), [len(query) for query, *_ in entries])
+    query, item, level, distance = map(np.concatenate, zip(*entries, strict=True))
     order = np.lexsort((item, level, number, distance, query))
     query, item, level, number, distance = query[order], item[order], level[order], number[order], distance[order]
     starts_run, starts_row = _changes(query, distance), _changes(query, distance, number, level)
@@ -63,24 +61,18 @@ def _changes(*columns: Array) -> BoolArray:
     return new
 
 
-class Entries(NamedTuple):
-    """All items of a part: their queries, how many items of the part are nearer, and their distances."""
+def _entries(part: NearestLists, bound: FloatArray) -> tuple[Array, ...]:
+    """The items of a part, with all items of its last ties, that are not farther than a bound of each query.
 
-    query: IntArray
-    item: IntArray
-    level: IntArray
-    distance: FloatArray
-
-
-def _entries(part: NearestLists, bound: FloatArray) -> Entries:
-    """The items of a part, with all items of its last ties, that are not farther than a bound of each query."""
+    Returns their queries, ids, how many items of the part are nearer, and distances.
+    """
     near = (part.nearer < part.tie_starts[:, None]) & (part.distances <= bound[:, None])
     query, rank = np.nonzero(near)
     last = part.distances[:, -1]
     ties = np.flatnonzero(last <= bound)
     place, index = ranges(part.tie_indptr[ties], np.diff(part.tie_indptr)[ties])
     of_tie = ties[place]
-    return Entries(
+    return (
         np.concatenate([query, of_tie]),
         np.concatenate([part.ids[query, rank], part.tie_ids[index]]),
         np.concatenate([part.nearer[query, rank], part.tie_starts[of_tie]]),
@@ -93,15 +85,12 @@ def _exactly_tied(tied: TiedRows, open_: IntArray, item: IntArray, problem_of: P
 
     item : an item of each row, by its number
     """
-    query, row, starts_tie, weight = tied.query, tied.row.copy(), tied.starts_tie.copy(), tied.weight.copy()
-    for part in cut(np.bincount(query[open_]), most):
-        places = open_[np.searchsorted(query[open_], part.start) : np.searchsorted(query[open_], part.stop)]
-        if not len(places):
-            continue
-        order, starts = _exact_order(query[places], item[row[places]], problem_of)
+    row, starts_tie, weight = tied.row.copy(), tied.starts_tie.copy(), tied.weight.copy()
+    for part, order, starts in _exact_orders(tied.query[open_], item[tied.row[open_]], problem_of, most):
+        places = open_[part]
         row[places], weight[places] = row[places[order]], weight[places[order]]
         starts_tie[places] |= starts
-    return TiedRows(query, row, starts_tie, weight)
+    return TiedRows(tied.query, row, starts_tie, weight)
 
 
 def places_of_pairs(query: IntArray, item: IntArray, problem_of: ProblemOf, most: int) -> IntArray:
@@ -110,12 +99,19 @@ def places_of_pairs(query: IntArray, item: IntArray, problem_of: ProblemOf, most
     Places increase with the exact distance. About `most` pairs are compared at a time.
     """
     places = np.empty(len(query), dtype=np.int64)
+    for part, order, starts in _exact_orders(query, item, problem_of, most):
+        places[part.start + order] = np.cumsum(starts)
+    return places
+
+
+def _exact_orders(
+    query: IntArray, item: IntArray, problem_of: ProblemOf, most: int
+) -> Iterator[tuple[slice, IntArray, BoolArray]]:
+    """Yield slices of pairs with about `most` pairs each, and what `_exact_order` returns for them."""
     for part in cut(np.bincount(query), most):
         some = slice(*np.searchsorted(query, [part.start, part.stop]).tolist())
         if some.start < some.stop:
-            order, starts = _exact_order(query[some], item[some], problem_of)
-            places[some.start + order] = np.cumsum(starts)
-    return places
+            yield some, *_exact_order(query[some], item[some], problem_of)
 
 
 def _exact_order(query: IntArray, item: IntArray, problem_of: ProblemOf) -> tuple[IntArray, BoolArray]:
@@ -125,6 +121,5 @@ def _exact_order(query: IntArray, item: IntArray, problem_of: ProblemOf) -> tupl
     problem = problem_of(queries, items)
     with single_threaded():
         space = Plan(problem.budget).space_of(problem)
-        room = RoomToSort.of(int(np.bincount(position).max()))
-        ordered = exact_order(space, space.queries.identity, position, space.items.identity[place], room)
+        ordered = exact_order(space, space.queries.identity, position, space.items.identity[place])
     return ordered.order, ordered.starts_tie

@@ -1,6 +1,6 @@
 """The nearest items: of all queries or of some, by a distance, by a function of distances, or by given numbers."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import NamedTuple, cast
 
@@ -96,11 +96,8 @@ def neighbors_of(problem: Search, queries: IntArray, count: int) -> Iterator[tup
 
     Distances are rounded once: to float64, or to the format that the problem ranks.
     """
-
-    def unwatched(_: int) -> nullcontext[Callable[[int], None]]:
-        return nullcontext(lambda done: None)
-
-    for lists in nearest_lists(problem, nearest_space(problem), count, unwatched, lambda items: None, queries):
+    space, watch = nearest_space(problem), lambda _: nullcontext(lambda done: None)
+    for lists in nearest_lists(problem, space, count, watch, lambda items: None, queries):
         start = int(lists.tie_starts[0])
         nearer = np.append(lists.nearer[0, :start], np.full(len(lists.tie_ids), start))
         first, tie = np.unique(nearer, return_inverse=True)

@@ -12,14 +12,14 @@ from tieproof.distances.space import FLOAT64, Entries, Space
 from tieproof.engine.counting import transposed
 from tieproof.engine.keeping import Candidates, Kept, keep_near, keep_near_of_codes, narrow_all, nearer
 from tieproof.engine.listed import Admit, NearestLists, RowMembers, TiedRows, listed
-from tieproof.engine.plan import SMALLEST_SIDE, Plan, cheapest_for_nearest, cut
+from tieproof.engine.plan import SMALLEST_SIDE, Plan, cheapest_for_nearest
 from tieproof.engine.problem import Progress, Search, Watch
-from tieproof.engine.ranked import LeftOut, RoomToSort
+from tieproof.engine.ranked import left_out
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.rounded import RoundedSpace
-from tieproof.engine.structures import Targets, Tile
+from tieproof.engine.structures import Tile
 from tieproof.inputs.unjudged import Unjudged
-from tieproof.native.threads import for_each, in_order
+from tieproof.native.threads import cut, for_each, in_order
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 SHARE = 0.15
@@ -161,8 +161,7 @@ class QueryStripe:
         self.search, self.space, self.k, self.queries = search, search.space, search.rows, queries
         self.rows = self.space.queries.identity[queries]
         self.block = search.excluded.block(queries)
-        self.left_out = LeftOut.of(self.space, self.block)
-        self.targets = Targets(self.rows, *self.left_out.masks)
+        self.targets, self.partial = left_out(self.space, self.rows, self.block)
         self.span = self.own = slice(int(self.rows[0]), int(self.rows[-1]) + 1)
         height = self.span.stop - self.span.start
         fitting = max(search.bytes // BYTES_PER_NUMBER // self.space.items.dimensions, SMALLEST_SIDE)
@@ -283,8 +282,7 @@ class QueryStripe:
         """The candidates of each query, nearest first, and whether a tie starts at each of them."""
         if not len(found.query):
             return found, np.zeros(0, dtype=np.bool_)
-        room = RoomToSort.of(int(np.bincount(found.query).max()))
-        ordered = exact_order(self.space, self.rows, found.query, found.item, room)
+        ordered = exact_order(self.space, self.rows, found.query, found.item)
         starts_tie = ordered.starts_tie | (np.diff(found.query, prepend=-1) > 0)
         return found.where(ordered.order), starts_tie
 
@@ -294,7 +292,7 @@ class QueryStripe:
         An excluded item is given as position of the query * number of items + item.
         """
         count = self.space.items.weight[found.item]
-        pair, rest = self.left_out.partial
+        pair, rest = self.partial
         if not len(pair):
             return count, None
         sought = found.query * len(self.space.items) + found.item

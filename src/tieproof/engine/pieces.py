@@ -61,47 +61,7 @@ class Sifted(NamedTuple):
     of_columns: int
 
 
-def count_rows(
-    tile: Tile, error: Error, work: Work, start: int, stop: int, room: TileMemory, lock: Lock
-) -> Iterator[int]:
-    """Count a tile for the queries start … stop-1, to which its rows belong.
-
-    Yields the number of undecided items at the end, and whenever there might be no room for more. The lock is held
-    while counts change.
-    """
-
-    def count(query: int, undecided: int) -> Counted:
-        return count_in_rows(tile, error, work, query, stop, undecided, room)
-
-    return _in_pieces(count, start, stop, error, work, room, lock)
-
-
-def count_columns(
-    tile: Tile, error: Error, work: Work, columns: TileColumns, room: TileMemory, lock: Lock
-) -> Iterator[int]:
-    """Count a transposed tile, whose rows are items and whose columns are query rows; yields as `count_rows`."""
-
-    def count(item: int, undecided: int) -> Counted:
-        return count_in_columns(tile, error, work, columns, item, undecided, room)
-
-    return _in_pieces(count, 0, len(tile.entries), error, work, room, lock)
-
-
-def count_near_pairs(
-    pairs: NearPairs, tile: Tile, error: Error, work: Work, columns: TileColumns, room: TileMemory, lock: Lock
-) -> Iterator[int]:
-    """Count the near pairs of a tile, whose entries are not read; yields as `count_rows`.
-
-    columns : the limits of the query rows of the pairs
-    """
-
-    def count(start: int, undecided: int) -> Counted:
-        return count_near(pairs, tile, error, work, columns.first, start, undecided, room)
-
-    return _in_pieces(count, 0, len(pairs.row), error, work, room, lock)
-
-
-def _in_pieces(
+def in_pieces(
     count: Callable[[int, int], Counted],
     start: int,
     stop: int,
@@ -110,7 +70,13 @@ def _in_pieces(
     room: TileMemory,
     lock: Lock,
 ) -> Iterator[int]:
-    """Count from `start` to `stop` in pieces whose results fit into the working memory."""
+    """Count a tile from `start` to `stop`, queries, items or near pairs, in pieces that fit into the working memory.
+
+    Yields the number of undecided items at the end, and whenever there might be no room for more. The lock is held
+    while counts change.
+
+    count : counts from a number on, given it and the number of undecided items so far
+    """
     counted = Counted(start, 0, 0, 0)
     most = len(work.undecided.query) - len(room.listed.query)
     while counted.next < stop:

@@ -15,7 +15,7 @@ from tieproof.engine.problem import Budget, Problem, Search
 from tieproof.engine.ranked import Ranked, fill_guides, room_for_guides
 from tieproof.engine.structures import Thresholds
 from tieproof.inputs.relevance import ranges
-from tieproof.native.threads import stripes
+from tieproof.native.threads import cut, stripes
 from tieproof.ties import FloatArray, IntArray
 
 LONG, SHORT = 2**16, 2**7
@@ -111,18 +111,6 @@ class Plan:
             block.append(part)
             in_block += size
         yield block
-
-
-def cut(pairs: npt.NDArray[np.int64], size: int) -> Iterator[slice]:
-    """Slices of consecutive queries with about `size` pairs each, and with at least one query each."""
-    # Queries without relevant items need some memory, too.
-    ends = np.cumsum(pairs + 1)
-    start = 0
-    while start < len(pairs):
-        done = ends[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, done + size, side="right")))
-        yield slice(start, stop)
-        start = stop
 
 
 def whole_rankings(gauge: Gauge, of_items: int, of_relevant: IntArray, memory: int) -> Iterator[slice]:

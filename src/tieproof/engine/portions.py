@@ -15,12 +15,13 @@ import numpy.typing as npt
 from tieproof.distances.exact.bounds import check_products, single_threaded
 from tieproof.distances.space import KeyScale, Space
 from tieproof.engine.counting import Area, count_others
-from tieproof.engine.plan import Plan, cut
+from tieproof.engine.plan import Plan
 from tieproof.engine.problem import Budget, Problem, Progress
 from tieproof.engine.ranked import Block, Ranked
 from tieproof.engine.ranking import rank
 from tieproof.engine.structures import CONTINUED
 from tieproof.inputs.relevance import ranges
+from tieproof.native.threads import cut
 from tieproof.ties import BoolArray, FloatArray, IntArray, Ties
 
 Others = npt.NDArray[np.int64]
@@ -84,12 +85,10 @@ class RankedQueries(NamedTuple):
         """The ranked items of the queries `order`, sorted by the queries' numbers."""
         back = np.argsort(order)
         first, last = ranked.thresholds.start[back], ranked.thresholds.stop[back]
-        start = np.zeros(len(order) + 1, dtype=np.int64)
-        np.cumsum(last - first, out=start[1:])
         place = ranges(first, last - first)[1]
         return cls(
             scale,
-            start,
+            np.append(0, np.cumsum(last - first)),
             ranked.thresholds.key[place],
             ranked.thresholds.reach[back],
             ranked.counts.gap[place] != CONTINUED,
@@ -118,11 +117,9 @@ class KnownItems(NamedTuple):
             usable.append(np.full(len(part.reach), steps is not None))
             keys.append(np.ldexp(part.key, steps) if steps else part.key)
             reaches.append(np.ldexp(part.reach, steps) + TINIEST if steps else part.reach)
-        before = np.cumsum([0, *(len(part.key) for part in parts)])
-        starts = [part.start[:-1] + shift for part, shift in zip(parts, before, strict=False)]
         return cls(
             np.concatenate(usable),
-            np.concatenate([*starts, before[-1:]]),
+            np.append(0, np.cumsum(np.concatenate([np.diff(part.start) for part in parts]))),
             np.concatenate(keys),
             np.concatenate(reaches),
             np.concatenate([part.leads for part in parts]),

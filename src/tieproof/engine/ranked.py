@@ -35,42 +35,23 @@ class RoomToSort(NamedTuple):
         )
 
 
-class Masks(NamedTuple):
-    """The distinct items that queries leave out of the count, as runs of consecutive rows.
+def left_out(space: Space, rows: IntArray, block: RelevantBlock) -> tuple[Targets, tuple[IntArray, IntArray]]:
+    """Queries with these rows, and the rows of items that they leave out, because all of these are excluded.
 
-    Query q leaves out run[i, 0] … run[i, 1]-1 for i = first[q] … last[q]-1.
+    Returns also pairs of a query and a row of which it ranks some items, as position * rows + row, ascending, and how
+    many items these are.
     """
-
-    first: IntArray
-    last: IntArray
-    run: SmallIntArray
-
-
-class LeftOut(NamedTuple):
-    """The rows of which queries rank no items, or fewer than all.
-
-    masks : the rows of which a query ranks no items
-    partial : pairs of a query and a row of which it ranks some items, as position * rows + row, ascending, and how
-        many items these are
-    """
-
-    masks: Masks
-    partial: tuple[IntArray, IntArray]
-
-    @classmethod
-    def of(cls, space: Space, block: RelevantBlock) -> "LeftOut":
-        """The rows of the items that are excluded."""
-        count, n_rows = len(block.excluded_pointer) - 1, len(space.items)
-        position = np.repeat(np.arange(count), np.diff(block.excluded_pointer))
-        pair, excluded = np.unique(position * n_rows + space.items.identity[block.excluded], return_counts=True)
-        rest = space.items.weight[pair % n_rows] - excluded
-        whole = pair[rest == 0]
-        # A run ends where the next row is not left out, or belongs to another query.
-        starts = np.flatnonzero((np.diff(whole, prepend=-2) != 1) | (whole % n_rows == 0))
-        first, length = whole[starts], np.diff(np.append(starts, len(whole)))
-        run = np.stack([first % n_rows, first % n_rows + length], axis=1).astype(np.int32)
-        ends = pointers(first // n_rows, count)
-        return cls(Masks(ends[:-1], ends[1:], run), (pair[rest > 0], rest[rest > 0]))
+    count, n_rows = len(block.excluded_pointer) - 1, len(space.items)
+    position = np.repeat(np.arange(count), np.diff(block.excluded_pointer))
+    pair, excluded = np.unique(position * n_rows + space.items.identity[block.excluded], return_counts=True)
+    rest = space.items.weight[pair % n_rows] - excluded
+    whole = pair[rest == 0]
+    # A run ends where the next row is not left out, or belongs to another query.
+    starts = np.flatnonzero((np.diff(whole, prepend=-2) != 1) | (whole % n_rows == 0))
+    first, length = whole[starts], np.diff(np.append(starts, len(whole)))
+    run = np.stack([first % n_rows, first % n_rows + length], axis=1).astype(np.int32)
+    ends = pointers(first // n_rows, count)
+    return Targets(rows, ends[:-1], ends[1:], run), (pair[rest > 0], rest[rest > 0])
 
 
 class Pairs(NamedTuple):
@@ -95,7 +76,7 @@ class Paired(NamedTuple):
 
     pairs: Pairs
     of_item: IntArray
-    masks: Masks
+    targets: Targets
     partial: Undecided
 
 
@@ -123,8 +104,8 @@ def room_for(relevant: RelevantBlock) -> RoomToSort:
     return RoomToSort.of(max(int((pointer[1:] - pointer[:-1]).max(initial=0)) for pointer in pointers))
 
 
-def paired_rows(space: Space, relevant: RelevantBlock, room: RoomToSort) -> Paired:
-    """The distinct items that queries rank and leave out."""
+def paired_rows(space: Space, rows: IntArray, relevant: RelevantBlock, room: RoomToSort) -> Paired:
+    """The distinct items that queries with these rows rank and leave out."""
     n_relevant, n_left_out, count = len(relevant.items), len(relevant.excluded), len(relevant.pointer) - 1
     pairs, partial = np.empty((4, n_relevant), dtype=np.int64), np.empty((5, n_left_out), dtype=np.int64)
     of_item = np.empty(0 if relevant.grades is None else n_relevant, dtype=np.int64)
@@ -134,7 +115,7 @@ def paired_rows(space: Space, relevant: RelevantBlock, room: RoomToSort) -> Pair
     return Paired(
         Pairs(*pairs[:, : written.pairs]),
         of_item,
-        Masks(ends[:-1], ends[1:], run[: written.runs]),
+        Targets(rows, ends[:-1], ends[1:], run[: written.runs]),
         Undecided(*partial[:, : written.partial]),
     )
 
@@ -157,14 +138,14 @@ def pair_up(
     """
 
 
-def join(parts: list[Masks]) -> Masks:
-    """The masks of consecutive queries as one."""
-    before = np.cumsum([0, *(len(part.run) for part in parts)])
-    return Masks(
-        np.concatenate([part.first + shift for part, shift in zip(parts, before, strict=False)]),
-        np.concatenate([part.last + shift for part, shift in zip(parts, before, strict=False)]),
-        np.concatenate([part.run for part in parts]),
-    )
+def join(parts: Sequence[Targets]) -> Targets:
+    """Consecutive queries as one group."""
+    before = np.cumsum([0, *(len(part.run) for part in parts)]).tolist()
+    moved = [
+        Targets(row, first + shift, last + shift, run)
+        for (row, first, last, run), shift in zip(parts, before, strict=False)
+    ]
+    return Targets(*map(np.concatenate, zip(*moved, strict=True)))
 
 
 class Block(NamedTuple):
@@ -204,6 +185,16 @@ class Block(NamedTuple):
             scale=scale,
         )
 
+    @property
+    def counts(self) -> Counts:
+        """The counts of the entries."""
+        return Counts(self.gap, self.equal)
+
+    def thresholds(self) -> Thresholds:
+        """The entries as thresholds without margins."""
+        margin = np.zeros(len(self.start))
+        return Thresholds(self.start, self.stop, self.key, self.reach, margin, self.guide, self.scale)
+
     def make_guide(self, places: IntArray) -> None:
         """Write the guides of the queries at `places`, whose keys have been written."""
         fill_guides(places, self.start, self.stop, self.key, self.guide, self.scale)
@@ -214,24 +205,6 @@ class Block(NamedTuple):
         if start[0] + length.sum() == self.stop[queries[-1]] and len(queries) == queries[-1] - queries[0] + 1:
             return slice(start[0], self.stop[queries[-1]])
         return ranges(start, length)[1]
-
-
-class ThresholdItems:
-    """The distinct item of each threshold: stored if it was ranked pair by pair, otherwise found on demand.
-
-    The items are rarely needed. Threads that need them hold the lock of their queries, so no item is found twice.
-    """
-
-    def __init__(self, item: SmallIntArray, known: npt.NDArray[np.bool_], find: Callable[[IntArray], None]) -> None:
-        """`item` (T,) is valid for the queries for which `known` (Q,) is set; `find` fills in both for others."""
-        self.item, self.known, self.find = item, known, find
-
-    def of(self, queries: IntArray) -> SmallIntArray:
-        """The items of all thresholds, which are valid at least for these queries."""
-        unknown = np.unique(queries[~self.known[queries]])
-        if len(unknown):
-            self.find(unknown)
-        return self.item
 
 
 def room_for_guides(keys: int, queries: int) -> tuple[SmallIntArray, FloatArray]:
@@ -266,6 +239,8 @@ class Ranked:
     grades : the grade of each threshold, descending within a tie; None if all grades are 1
     partial : distinct items of which only some are excluded, which no tile can count
     n_items : (Q,) the number of items ranked for each query
+    items : returns the distinct items of all thresholds, which are valid at least for some queries. They are rarely
+        needed, and found on demand; threads that need them hold the lock of their queries, so none is found twice
     """
 
     targets: Targets
@@ -274,7 +249,7 @@ class Ranked:
     grades: FloatArray | None
     partial: Undecided
     n_items: IntArray
-    items: ThresholdItems
+    items: Callable[[IntArray], SmallIntArray]
 
     @property
     def parts(self) -> "Sequence[Ranked]":

@@ -12,24 +12,12 @@ import numpy.typing as npt
 
 from tieproof.distances.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.distances.space import Space
-from tieproof.engine.plan import Plan, cut
-from tieproof.engine.ranked import (
-    Block,
-    Masks,
-    Paired,
-    Pairs,
-    Ranked,
-    RoomToSort,
-    ThresholdItems,
-    join,
-    of_queries,
-    paired_rows,
-    room_for,
-)
-from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided
+from tieproof.engine.plan import Plan
+from tieproof.engine.ranked import Block, Paired, Pairs, Ranked, RoomToSort, join, of_queries, paired_rows, room_for
+from tieproof.engine.structures import NOTHING, Targets, Undecided, joined
 from tieproof.inputs.relevance import Relevance, RelevantBlock
 from tieproof.native.calls import Output, native
-from tieproof.native.threads import in_order
+from tieproof.native.threads import cut, in_order
 from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 
 if TYPE_CHECKING:
@@ -86,28 +74,27 @@ def rank(
         fine = space.fine()
         fine.keep_rows()
 
-    def rank_span(place: int) -> tuple[Masks, Undecided]:
+    def rank_span(place: int) -> tuple[Targets, Undecided]:
         return rank_part((space, fine), relevance, single, spans[place], offsets[place], block, window, known)
 
-    masks, partial = zip(*in_order(rank_span, range(len(spans)), plan.threads), strict=True)
-    mask = masks[0] if len(masks) == 1 else join(list(masks))
+    targets, partial = zip(*in_order(rank_span, range(len(spans)), plan.threads), strict=True)
 
-    def find_items(places: IntArray) -> None:
-        for part in cut(block.stop[places] - block.start[places], plan.undecided):
-            some = places[part]
+    def items_of(places: IntArray) -> SmallIntArray:
+        unknown = np.unique(places[~block.known[places]])
+        for part in cut(block.stop[unknown] - block.start[unknown], plan.undecided):
+            some = unknown[part]
             block.item[block.places_of(some)] = _ranked_items(space, rows[some], relevance.block(queries[some]))
             block.known[some] = True
+        return block.item
 
     return Ranked(
-        targets=Targets(rows, mask.first, mask.last, mask.run),
-        thresholds=Thresholds(
-            block.start, block.stop, block.key, block.reach, np.zeros(len(queries)), block.guide, block.scale
-        ),
-        counts=Counts(block.gap, block.equal),
+        targets=join(targets),
+        thresholds=block.thresholds(),
+        counts=block.counts,
         grades=block.grades,
-        partial=partial[0] if len(partial) == 1 else Undecided(*map(np.concatenate, zip(*partial, strict=True))),
+        partial=joined(partial),
         n_items=block.n_items,
-        items=ThresholdItems(block.item, block.known, find_items),
+        items=items_of,
     )
 
 
@@ -120,7 +107,7 @@ def rank_part(
     block: Block,
     window: "CountedWindow | None",
     known: "KnownItems | None",
-) -> tuple[Masks, Undecided]:
+) -> tuple[Targets, Undecided]:
     """Rank some queries: queries that share their relevant items by a matrix of keys, the others pair by pair.
 
     spaces : the space, and the space whose tiles are the matrices of keys
@@ -128,6 +115,7 @@ def rank_part(
     Returns the items that the queries leave out of the count, and the items that only pairs can place.
     """
     space, fine = spaces
+    of_queries = space.queries.identity[queries]
     first, last = np.zeros_like(queries), np.zeros_like(queries)
     runs: list[SmallIntArray] = []
     count = 0
@@ -138,21 +126,20 @@ def rank_part(
             known.hand_over(queries[members], block, offset + members)
             ranked = np.ones(len(members), dtype=np.bool_)
         else:
-            rows = space.queries.identity[queries[members]]
-            ranked = rank_shared(fine, rows, columns, relevance, block, offset + members)
+            ranked = rank_shared(fine, of_queries[members], columns, relevance, block, offset + members)
         left[members[ranked]] = False
         block.n_items[offset + members] = relevance.n_items - relevance.leave_one_out
         runs.append(runs_of(columns))
         first[members], last[members] = count, count + len(runs[-1])
         count += len(runs[-1])
     rest = np.flatnonzero(left)
-    partial = Undecided(*np.empty((5, 0), dtype=np.int64))
+    partial = NOTHING
     if len(rest):
         masked, partial = _rank_pairs(space, relevance, queries[rest], block, offset + rest, window, known)
         first[rest], last[rest] = masked.first + count, masked.last + count
         partial = partial._replace(query=offset + rest[partial.query])
         runs.append(masked.run)
-    return Masks(first, last, np.concatenate(runs)), partial
+    return Targets(of_queries, first, last, np.concatenate(runs)), partial
 
 
 def rank_shared(
@@ -219,14 +206,15 @@ def _rank_pairs(
     places: IntArray,
     window: "CountedWindow | None",
     known: "KnownItems | None",
-) -> tuple[Masks, Undecided]:
+) -> tuple[Targets, Undecided]:
     """Rank the relevant items of queries; the entries are written to `places` of the block.
 
     Returns the items that the queries leave out of the count, and the items that only pairs can place.
     """
     relevant = relevance.block(queries)
     room = room_for(relevant)
-    paired = paired_rows(space, relevant, room)
+    rows = space.queries.identity[queries]
+    paired = paired_rows(space, rows, relevant, room)
     if window is not None:
         paired = within(window, places, paired)
     block.n_items[places] = len(space.items.identity) - np.diff(relevant.excluded_pointer)
@@ -237,11 +225,11 @@ def _rank_pairs(
         known.hand_over(queries[~new], block, places[~new])
         pairs = of_queries(pairs, new)
     if new.any():
-        ordered = exact_order(space, space.queries.identity[queries[new]], pairs.query, pairs.item, room)
+        ordered = exact_order(space, rows[new], pairs.query, pairs.item)
         put_entries(pairs, ordered, room, places[new], block)
         if block.grades is not None and relevant.grades is not None and len(relevant.items):
             block.grades[block.places_of(places)] = _grades_by_tie(relevant.grades, paired.of_item, ordered)
-    return paired.masks, paired.partial
+    return paired.targets, paired.partial
 
 
 def within(window: "CountedWindow", places: IntArray, paired: Paired) -> Paired:
@@ -249,16 +237,13 @@ def within(window: "CountedWindow", places: IntArray, paired: Paired) -> Paired:
     pairs, partial = paired.pairs, paired.partial
     others = np.where(window.holds(places[pairs.query], pairs.item), pairs.others, 0)
     counted = window.holds(places[partial.query], partial.item)
-    return paired._replace(
-        pairs=pairs._replace(others=others), partial=Undecided(*(column[counted] for column in partial))
-    )
+    return paired._replace(pairs=pairs._replace(others=others), partial=partial.where(counted))
 
 
 def _ranked_items(space: Space, rows: IntArray, relevant: RelevantBlock) -> IntArray:
     """The distinct items of the entries that `_rank_pairs` writes, one query after the other."""
-    room = room_for(relevant)
-    pairs = paired_rows(space, relevant, room).pairs
-    order = exact_order(space, rows, pairs.query, pairs.item, room).order
+    pairs = paired_rows(space, rows, relevant, room_for(relevant)).pairs
+    order = exact_order(space, rows, pairs.query, pairs.item).order
     return np.repeat(pairs.item[order], pairs.relevant[order])
 
 
@@ -280,11 +265,12 @@ def _grades_by_tie(grades: FloatArray, of_item: IntArray, ordered: Ordered) -> F
     return grades[np.lexsort((-grades, tie[of_item]))]
 
 
-def exact_order(space: Space, rows: IntArray, query: IntArray, item: IntArray, room: RoomToSort) -> Ordered:
-    """Sort pairs (query ascending, item) by exact nearness within each query; `room` fits the pairs of any query."""
+def exact_order(space: Space, rows: IntArray, query: IntArray, item: IntArray) -> Ordered:
+    """Sort pairs (query ascending, item) by exact nearness within each query."""
     keys, errors = space.keys(rows[query], item)
     count = len(query)
     ordered = Ordered(np.empty_like(query), np.empty(count), np.empty(count), np.empty(count, dtype=np.bool_))
+    room = RoomToSort.of(int(np.bincount(query).max(initial=0)))
     if sort_by_key(query, keys, errors, room, ordered):
         _rank_runs(space, rows, query, item, ordered)
     return ordered
@@ -308,10 +294,10 @@ def _rank_runs(space: Space, rows: IntArray, query: IntArray, item: IntArray, or
     is_open = (length > 1) & (np.add.reduceat(errors > 0, run, dtype=np.int64) > 0)
     number = np.repeat(np.arange(len(run)), length)
     place = np.flatnonzero(is_open[number])
-    for span in spans_of_runs(number[place]):
+    for span in spans_of_runs(length[is_open]):
         chosen = place[span]
         exact = space.exact_keys(rows[query[chosen]], item[order[chosen]])
-        sorting = _nearest_first(exact, number[chosen])
+        sorting = nearest_first(exact, number[chosen])
         for column in (order, keys, errors):
             column[chosen] = column[chosen[sorting]]
         exact = exact[sorting]
@@ -319,7 +305,7 @@ def _rank_runs(space: Space, rows: IntArray, query: IntArray, item: IntArray, or
         starts_tie[chosen[1:]] = (exact[1:] != exact[:-1]).any(axis=1) | new_run
 
 
-def _nearest_first(exact: IntArray, number: IntArray) -> IntArray:
+def nearest_first(exact: IntArray, number: IntArray) -> IntArray:
     """Indices that sort exact keys in descending order within each run, by a few digits if these all differ."""
     # The complement of every digit reverses the lexicographic order.
     varying = [~digit for digit in exact.T if (digit != digit[0]).any()]
@@ -339,12 +325,8 @@ def _told_apart(digits: list[IntArray], number: IntArray, sorting: IntArray) -> 
     return not same.any()
 
 
-def spans_of_runs(number: IntArray) -> Iterator[slice]:
-    """Slices of whole runs with about `PAIRS` pairs each; `number` is the run of each pair, ascending."""
-    start = 0
-    while start < len(number):
-        last = number[min(start + PAIRS, len(number)) - 1]
-        begin, end = np.searchsorted(number, last), np.searchsorted(number, last, side="right")
-        stop = int(begin if end > start + PAIRS and begin > start else end)
-        yield slice(start, stop)
-        start = stop
+def spans_of_runs(length: IntArray) -> Iterator[slice]:
+    """Slices of whole runs, which have these lengths, with about `PAIRS` pairs each."""
+    ends = np.append(0, np.cumsum(length))
+    for runs in cut(length - 1, PAIRS):
+        yield slice(int(ends[runs.start]), int(ends[runs.stop]))

@@ -17,7 +17,7 @@ from tieproof.engine.problem import Progress
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.structures import Counts, Undecided
 from tieproof.native.calls import Output, native
-from tieproof.native.threads import for_each, stripes
+from tieproof.native.threads import cut, for_each, stripes
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 PAIRS = 2**17
@@ -30,24 +30,24 @@ SAMPLE = 2**8
 def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> None:
     """Find the place of each undecided item among the thresholds and count it there."""
     if (quick := space.quick_keys(ranked.targets.row[undecided.query], undecided.item)) is not None:
-        undecided = take(undecided, slice(0, _settle(ranked, undecided, *quick, lock)))
+        undecided = undecided.where(slice(0, _settle(ranked, undecided, *quick, lock)))
     end = min(SAMPLE, len(undecided.query))
-    rest = _by_float64(space, ranked, take(undecided, slice(0, end)), lock)
+    rest = _by_float64(space, ranked, undecided.where(slice(0, end)), lock)
     # Move the undecided items of the sample next to the others.
     start = end - rest
     for column in undecided:
         column[start:end] = column[:rest].copy()
     if end < len(undecided.query):
-        others = take(undecided, slice(end, None))
+        others = undecided.where(slice(end, None))
         end += _by_float64(space, ranked, others, lock) if 2 * rest <= SAMPLE else len(others.query)
-    rest_items = take(undecided, slice(start, end))
+    rest_items = undecided.where(slice(start, end))
     if start == end:
         return
     if isinstance(ranked, Together):
         of_relevant, of_ends = ranked.divide(rest_items, lock)
         _by_exact_keys(space, ranked.ranked, of_relevant, lock)
         rest = _by_float64(space, ranked.ends, of_ends, lock)
-        ranked.ends.place(take(of_ends, slice(0, rest)), lock)
+        ranked.ends.place(of_ends.where(slice(0, rest)), lock)
     elif isinstance(ranked, Ends):
         ranked.place(rest_items, lock)
     else:
@@ -58,14 +58,9 @@ def _by_exact_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -
     """Find the places of items in any order of queries, by sharp and by exact keys, in batches."""
     if (items.query[1:] < items.query[:-1]).any():  # items from a tile's columns are in no order of queries
         order = np.argsort(items.query, kind="stable")
-        items = Undecided(*(column[order] for column in items))
+        items = items.where(order)
     for batch in batches(items):
         _by_later_keys(space, ranked, batch, lock)
-
-
-def take(items: Undecided, chosen: slice) -> Undecided:
-    """Some of the items, as a view."""
-    return Undecided(*(column[chosen] for column in items))
 
 
 def _by_float64(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> int:
@@ -101,31 +96,17 @@ def batches(items: Undecided) -> Iterator[Undecided]:
     """Batches of consecutive items that have, with the thresholds that they may meet, about `PAIRS` keys."""
     if not len(items.query):
         return
-    met = _meetings(items)
-    ends = np.append(met.starts[1:], len(items.query))
-    size = np.cumsum(met.spread + ends - met.starts)
-    start = done = 0
-    while start < len(ends):
-        stop = max(start + 1, int(np.searchsorted(size, done + PAIRS, side="right")))
-        yield take(items, slice(met.starts[start], ends[stop - 1]))
-        start, done = stop, size[stop - 1]
+    starts, _, spread = _meetings(items)
+    ends = np.append(starts[1:], len(items.query))
+    for runs in cut(spread + ends - starts - 1, PAIRS):
+        yield items.where(slice(starts[runs.start], ends[runs.stop - 1]))
 
 
-class Meetings(NamedTuple):
-    """Runs of items of one query, and the thresholds that they may meet: lowest … lowest+spread-1 of the query."""
-
-    starts: IntArray
-    lowest: IntArray
-    spread: IntArray
-
-
-def _meetings(items: Undecided) -> Meetings:
-    """The runs of `items`."""
-    is_start = np.ones(len(items.query), dtype=np.bool_)
-    np.not_equal(items.query[1:], items.query[:-1], out=is_start[1:])
-    starts = np.flatnonzero(is_start)
+def _meetings(items: Undecided) -> tuple[IntArray, IntArray, IntArray]:
+    """Where runs of items of one query start, the lowest threshold that each may meet, and how many it may meet."""
+    starts = np.flatnonzero(np.append(True, items.query[1:] != items.query[:-1]))
     lowest = np.minimum.reduceat(items.first, starts)
-    return Meetings(starts, lowest, np.maximum.reduceat(items.last, starts) - lowest)
+    return starts, lowest, np.maximum.reduceat(items.last, starts) - lowest
 
 
 class PairsToCompare(NamedTuple):
@@ -151,7 +132,7 @@ def pairs_of(ranked: Ranked, items: Undecided, lock: Lock) -> PairsToCompare:
     of_threshold = np.repeat(query, spread)
     number = np.repeat(ranked.thresholds.start[query] + lowest - begins, spread) + np.arange(len(of_threshold))
     with lock:
-        representative = ranked.items.of(query)[number].astype(np.int64)
+        representative = ranked.items(query)[number].astype(np.int64)
     length = np.diff(np.append(starts, len(items.query)))
     begins += len(items.query)
     return PairsToCompare(
@@ -175,7 +156,7 @@ def _by_later_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -
             rest = place_intervals(low, high, pairs.origin, items, start, stop, ranked.counts.gap)
         if not rest:
             return
-        items = take(items, slice(0, rest))
+        items = items.where(slice(0, rest))
         pairs = pairs_of(ranked, items, lock)
     keys = space.exact_keys(pairs.rows, pairs.columns)
     common, lead = np.empty((2, len(keys)), dtype=np.int64)

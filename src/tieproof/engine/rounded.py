@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.curves import LINEAR, Curve, curve
+from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.gauge import SpaceGauge
-from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, KeyScale, Resources, Space, make_error
+from tieproof.distances.space import FLOAT32, FLOAT64, Entries, KeyScale, Resources, Space
 from tieproof.inputs.options import BinaryFormat
 from tieproof.inputs.relevance import ranges
 from tieproof.native.calls import Output, native
@@ -98,11 +99,8 @@ class RoundedSpace(Space):
     @property
     def zero_vectors(self) -> int:
         """The number of zero vectors for the rounded distance; a code of zeros is not counted."""
-        return self.gauge.zero_vectors
-
-    def error(self, rows: slice, columns: slice) -> Error:
-        """The errors of a tile, which are zero because places are whole numbers."""
-        return make_error(rows, columns)
+        count: int = self.gauge.space.zero_vectors
+        return count
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Minus the places of the rounded distances of a tile."""
@@ -114,7 +112,7 @@ class RoundedSpace(Space):
                 nearness[row, column] = self.of_pairs(values[row, column], of_row[row], of_column[column])
         return nearness
 
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """Minus the places of the rounded distances of pairs, and their errors, which are zero."""
         values = self.gauge.values_of_pairs(rows, columns)
         nearness = np.empty_like(values)
@@ -186,19 +184,15 @@ class Unrounded(Space):
         """Prepare the rows of the space of real distances."""
         self.space.keep_rows()
 
-    def error(self, rows: slice, columns: slice) -> Error:
-        """The errors of a tile of real distances."""
-        return self.space.error(rows, columns)
-
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """A tile of real distances."""
         return self.space.tile(rows, columns)
 
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """The nearness by real distances."""
         return self.space.keys(rows, columns)
 
-    def quick_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def quick_keys(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """The nearness by real distances, from finer codes."""
         return self.space.quick_keys(rows, columns)
 

@@ -7,7 +7,7 @@ ends, so that float64 keys decide nearly all comparisons with them; fractions de
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,12 +15,12 @@ from tieproof.distances.exact.bounds import EXACT_INTEGERS, SAFETY
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import Space
 from tieproof.engine.ends import CHUNK, Ends, Together
-from tieproof.engine.plan import cut
 from tieproof.engine.problem import Noise
-from tieproof.engine.ranked import Ranked, RoomToSort, fill_guides, room_for_guides
-from tieproof.engine.structures import CONTINUED, Counts, Thresholds, Undecided
+from tieproof.engine.ranked import Block, Ranked, RoomToSort
+from tieproof.engine.structures import CONTINUED, NOTHING, Undecided, joined
 from tieproof.inputs.relevance import ranges
 from tieproof.native.calls import Output, native
+from tieproof.native.threads import cut
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 STEPS = 32
@@ -28,8 +28,6 @@ STEPS = 32
 
 FARTHEST = 4.0
 """Ends beyond this many times the largest distance mean the same as this many times."""
-
-NOTHING = Undecided(*np.empty((5, 0), dtype=np.int64))
 
 
 class PossibleEnds(NamedTuple):
@@ -102,14 +100,14 @@ def together(space: Space, ranked: Ranked, noise: Noise, radius: FloatArray, ite
     items : the distinct items that are counted
     """
     assert noise.distance is not None
-    thresholds, targets = ranked.thresholds, ranked.targets
+    thresholds = ranked.thresholds
     length = thresholds.stop - thresholds.start
-    ends = _Room.of(2 * length)
+    ends = _full(2 * length)
     place = ranges(thresholds.start, length)[1]
     leads = ranked.counts.gap[place] != CONTINUED
     first_of_tie = place[leads]
     ties = np.diff(np.append(0, np.cumsum(leads, dtype=np.int32))[np.append(0, np.cumsum(length))])
-    both = _Room.of(ties + 2 * length)
+    both = _full(ties + 2 * length)
     end, is_far = np.empty(len(ends.key)), np.empty(len(ends.key), dtype=np.bool_)
     is_tie = np.empty(len(both.key), dtype=np.bool_)
     making = _Making(space, noise.distance.gauge(space), ranked, radius, PossibleEnds.of(noise.extent), length, place)
@@ -118,82 +116,53 @@ def together(space: Space, ranked: Ranked, noise: Noise, radius: FloatArray, ite
     spans = list(cut(length, CHUNK))
     made = making.ends(spans)
     for span, of_thresholds in zip(spans, made, strict=True):
-        own, all_own = ends.places(span), both.places(span)
+        own, all_own = _places(ends, span), _places(both, span)
         keys, ends.reach[span] = making.keys(span, of_thresholds)
         tie_keys = thresholds.key[first_of_tie[all_own.start - own.start : all_own.stop - own.stop]]
         unmerged = Unmerged(length[span], ties[span], tie_keys, of_thresholds, keys)
         merged = Merged(end[own], is_far[own], ends.key[own], both.key[all_own], is_tie[all_own])
         merge_ends(unmerged, certain, room, merged)
-        ends.mark(span, ends.key[own] if certain else end[own])
+        _mark(ends, span, ends.key[own] if certain else end[own])
         both.reach[span] = np.maximum(thresholds.reach[span], ends.reach[span])
         if certain:
-            both.mark(span, both.key[all_own])
+            _mark(both, span, both.key[all_own])
+    for block in (ends, both):
+        block.make_guide(np.arange(len(length)))
     ties_before = np.zeros(len(is_tie) + 1, dtype=np.int32)
     np.cumsum(is_tie, out=ties_before[1:])
     apart = _apart_from_tiles(ranked, length, first_of_tie)
-    inside = (apart.item >= items.start) & (apart.item < items.stop)
-    partial = Undecided(*(column[inside] for column in apart))
+    own_items = apart.where((apart.item >= items.start) & (apart.item < items.stop))
+    same: dict[str, Any] = {name: getattr(ranked, name) for name in ("targets", "n_items", "items")}
+    of_ends = {"thresholds": ends.thresholds(), "counts": ends.counts, "partial": own_items, "grades": None}
+    of_both = {"thresholds": both.thresholds(), "counts": both.counts, "partial": NOTHING, "grades": None}
     return Together(
-        targets=targets,
-        grades=None,
-        n_items=ranked.n_items,
-        items=ranked.items,
-        thresholds=both.thresholds(),
-        counts=both.counts,
-        partial=NOTHING,
+        **same | of_both,
         ranked=ranked,
-        ends=Ends(
-            targets=targets,
-            grades=None,
-            n_items=ranked.n_items,
-            items=ranked.items,
-            thresholds=ends.thresholds(),
-            counts=ends.counts,
-            partial=partial,
-            gauge=making.gauge,
-            end=end,
-            is_far=is_far,
-        ),
+        ends=Ends(**same | of_ends, gauge=making.gauge, end=end, is_far=is_far),
         first_of_tie=first_of_tie,
         ties_before=ties_before,
     )
 
 
-class _Room(NamedTuple):
-    """Thresholds while they are made, without gaps between queries; the counts are zero."""
+def _full(length: IntArray) -> Block:
+    """Room for exactly so many thresholds of each query, without gaps between queries; the counts are zero."""
+    block = Block.of(length, graded=False)
+    block.stop[:] = block.start + length
+    return block
 
-    start: IntArray
-    stop: IntArray
-    key: FloatArray
-    reach: FloatArray
-    counts: Counts
 
-    @classmethod
-    def of(cls, length: IntArray) -> "_Room":
-        """Room for so many thresholds of each query."""
-        stop = np.cumsum(length)
-        count = int(length.sum())
-        return cls(
-            stop - length, stop, np.empty(count), np.zeros(len(length)), Counts(*np.zeros((2, count), np.int32))
-        )
+def _places(block: Block, span: slice) -> slice:
+    """The places of the thresholds of some queries."""
+    return slice(int(block.start[span.start]), int(block.stop[span.stop - 1]))
 
-    def places(self, span: slice) -> slice:
-        """The places of the thresholds of some queries."""
-        return slice(int(self.start[span.start]), int(self.stop[span.stop - 1]))
 
-    def mark(self, span: slice, apart: FloatArray) -> None:
-        """Mark neighboring thresholds of a query that are equal in `apart`, which belong together."""
-        own = self.places(span)
-        same = np.zeros(len(apart) + 1, dtype=np.bool_)
-        np.equal(apart[1:], apart[:-1], out=same[1:-1])
-        same[self.start[span] - own.start] = False
-        self.counts.gap[own][same[:-1]] = CONTINUED
-
-    def thresholds(self) -> Thresholds:
-        """The thresholds with their guides, without margins."""
-        guide, scale = room_for_guides(len(self.key), len(self.start))
-        fill_guides(np.arange(len(self.start)), self.start, self.stop, self.key, guide, scale)
-        return Thresholds(self.start, self.stop, self.key, self.reach, np.zeros(len(self.start)), guide, scale)
+def _mark(block: Block, span: slice, apart: FloatArray) -> None:
+    """Mark neighboring thresholds of a query that are equal in `apart`, which belong together."""
+    own = _places(block, span)
+    same = np.zeros(len(apart) + 1, dtype=np.bool_)
+    np.equal(apart[1:], apart[:-1], out=same[1:-1])
+    same[block.start[span] - own.start] = False
+    block.gap[own][same[:-1]] = CONTINUED
 
 
 class _Making(NamedTuple):
@@ -232,7 +201,7 @@ class _Making(NamedTuple):
             left.append((query[some], place[some], some))
         query, place = (np.concatenate(column) for column in list(zip(*left, strict=True))[:2])
         if len(query):
-            items = self.ranked.items.of(np.unique(query))[place].astype(np.int64)
+            items = self.ranked.items(np.unique(query))[place].astype(np.int64)
             distances, sure = self.gauge.distances(rows[query], items), np.empty((2, len(query)))
             step_ends(distances, distances, self.radius[query], self.steps, sure, np.empty_like(query))
             parts = np.split(sure, np.cumsum([len(some) for *_, some in left])[:-1], axis=1)
@@ -268,8 +237,8 @@ def _apart_from_tiles(ranked: Ranked, length: IntArray, first_of_tie: IntArray) 
     """The items that no tile counts: those that queries exclude in part, and those equal to a relevant item."""
     tied = first_of_tie[ranked.counts.equal[first_of_tie] > 0]
     query = np.searchsorted(ranked.thresholds.start, tied, side="right") - 1
-    items = ranked.items.of(np.unique(query))[tied].astype(np.int64) if len(tied) else tied
+    items = ranked.items(np.unique(query))[tied].astype(np.int64) if len(tied) else tied
     weight = ranked.counts.equal[tied].astype(np.int64)
     of_relevant = Undecided(query, items, weight, np.zeros_like(tied), 2 * length[query])
     partial = ranked.partial._replace(last=2 * length[ranked.partial.query])
-    return Undecided(*(np.concatenate(both) for both in zip(partial, of_relevant, strict=True)))
+    return joined([partial, of_relevant])

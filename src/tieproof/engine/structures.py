@@ -1,5 +1,6 @@
 """Groups of arrays that the kernels of the engine read and update."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,6 @@ from tieproof.native.calls import Output
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
 Places = npt.NDArray[np.uint32]
-Int = int | np.int64
 
 
 class Thresholds(NamedTuple):
@@ -65,6 +65,18 @@ class Undecided(NamedTuple):
     weight: IntArray
     first: IntArray
     last: IntArray
+
+    def where(self, chosen: "slice | Array") -> "Undecided":
+        """Some of the items; of a slice, as a view."""
+        return Undecided(*(column[chosen] for column in self))
+
+
+NOTHING = Undecided(*np.empty((5, 0), dtype=np.int64))
+
+
+def joined(parts: Iterable[Undecided]) -> Undecided:
+    """All items of several parts."""
+    return Undecided(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 class NearLimits(NamedTuple):

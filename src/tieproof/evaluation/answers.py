@@ -4,7 +4,8 @@ answered rows ──► Problem ──► engine ──► their ties ──► 
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
@@ -117,19 +118,13 @@ def evaluate_answers(
     setting = Setting(reported(distance), items is None, len(own), len(of_items), own.shape[1], empty)
     problem = None
     if answered.any() and item_answered.sum() > (items is None):
-        problem = in_memory(
-            make_problem(
-                ArgumentSide(own[answered], of_queries[answered], grouped and grouped[0][answered]),
-                ArgumentSide(None)
-                if items is None
-                else ArgumentSide(
-                    items[item_answered], of_items[item_answered], grouped and grouped[1][item_answered]
-                ),
-                distance,
-                as_budget(memory, threads),
-            )
-        )
-    counts = _Counts.of((of_queries, of_items), grouped, item_answered, items is None)
+        side = ArgumentSide(own[answered], of_queries[answered], grouped and grouped[0][answered])
+        other = ArgumentSide(None)
+        if items is not None:
+            other = ArgumentSide(items[item_answered], of_items[item_answered], grouped and grouped[1][item_answered])
+        problem = in_memory(make_problem(side, other, distance, as_budget(memory, threads)))
+    ranked = partial(_ranked, (of_queries, of_items), grouped, items is None)
+    counts = ranked(np.ones(len(of_items), dtype=np.bool_)), ranked(~item_answered)
     rankings = RankingDigests(len(own))
     parts = _all_parts(problem, answered, counts, unanswered == "worst", watched(progress))
     scores = score(rankings.noted(parts), wanted, len(own), optional)
@@ -151,43 +146,25 @@ def _as_answers(values: Any, name: str, distance: str) -> tuple[Array, BoolArray
     return array, answered
 
 
-class _Counts(NamedTuple):
-    """The numbers of items that each query ranks.
+Counts = tuple[IntArray, IntArray]
+"""How many of some items each query ranks, (q,), and how many of those are relevant, (q,)."""
 
-    ranked, relevant : (q,) all items but the excluded ones, and the relevant items among them
-    unanswered, unanswered_relevant : (q,) those of them that have no answer
-    """
 
-    ranked: IntArray
-    relevant: IntArray
-    unanswered: IntArray
-    unanswered_relevant: IntArray
-
-    @classmethod
-    def of(
-        cls,
-        labels: tuple[Array, Array],
-        groups: tuple[Array, Array] | None,
-        item_answered: BoolArray,
-        leave_one_out: bool,
-    ) -> "_Counts":
-        """Count by the labels and groups of both sides."""
-        label, item_label = _coded(*labels)
-        # Unless something is excluded, no item has the number that queries exclude.
-        excluding, excluded = np.zeros(len(label), np.int64), np.ones(len(item_label), np.int64)
-        if groups is not None:
-            of_queries, of_items = _coded(*groups)
-            count = 1 + max(int(side.max(initial=0)) for side in (of_queries, of_items))
-            excluding, excluded = _coded(label * count + of_queries, item_label * count + of_items)
-        elif leave_one_out:
-            excluding = excluded = np.arange(len(label))
-
-        def ranked(items: BoolArray) -> tuple[IntArray, IntArray]:
-            """Return how many of these items each query ranks, and how many of those are relevant."""
-            left_out = _times(excluding, excluded[items])
-            return int(items.sum()) - left_out, _times(label, item_label[items]) - left_out
-
-        return cls(*ranked(np.ones(len(item_label), dtype=np.bool_)), *ranked(~item_answered))
+def _ranked(
+    labels: tuple[Array, Array], groups: tuple[Array, Array] | None, leave_one_out: bool, items: BoolArray
+) -> Counts:
+    """Count the chosen items by the labels and groups of both sides; excluded items are not ranked."""
+    label, item_label = _coded(*labels)
+    # Unless something is excluded, no item has the number that queries exclude.
+    excluding, excluded = np.zeros(len(label), np.int64), np.ones(len(item_label), np.int64)
+    if groups is not None:
+        of_queries, of_items = _coded(*groups)
+        count = 1 + max(int(side.max(initial=0)) for side in (of_queries, of_items))
+        excluding, excluded = _coded(label * count + of_queries, item_label * count + of_items)
+    elif leave_one_out:
+        excluding = excluded = np.arange(len(label))
+    left_out = _times(excluding, excluded[items])
+    return int(items.sum()) - left_out, _times(label, item_label[items]) - left_out
 
 
 def _coded(of_queries: Array, of_items: Array) -> tuple[IntArray, IntArray]:
@@ -203,13 +180,16 @@ def _times(codes: IntArray, among: IntArray) -> IntArray:
     return times
 
 
-def _all_parts(problem: Problem | None, answered: BoolArray, counts: _Counts, worst: bool, watch: Watch) -> Parts:
+def _all_parts(
+    problem: Problem | None, answered: BoolArray, counts: tuple[Counts, Counts], worst: bool, watch: Watch
+) -> Parts:
     """Yield the ties of all queries, with the items without an answer at their places.
 
+    counts : of all items, and of those without an answer
     worst : whether items without an answer come first where they are not relevant; otherwise all of them come last
     """
     places, silent = np.flatnonzero(answered), np.flatnonzero(~answered)
-    added, relevant = counts.unanswered, counts.unanswered_relevant
+    (every, every_relevant), (added, relevant) = counts
     if problem is None:
         yield places, _with_unanswered(_nothing(len(places)), added[places], relevant[places], worst)
     else:
@@ -220,7 +200,7 @@ def _all_parts(problem: Problem | None, answered: BoolArray, counts: _Counts, wo
                 yield at, _with_unanswered(ties, added[at], relevant[at], worst)
         finally:
             close(parts)
-    yield silent, _with_unanswered(_nothing(len(silent)), counts.ranked[silent], counts.relevant[silent], worst)
+    yield silent, _with_unanswered(_nothing(len(silent)), every[silent], every_relevant[silent], worst)
 
 
 def _nothing(count: int) -> Ties:

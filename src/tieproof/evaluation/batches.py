@@ -83,6 +83,8 @@ class Evaluator:
         precision: str | None = None,
         noise: float | str | None = None,
     ) -> None:
+        options = {**locals()}  # all that `evaluate` is given
+        del options["self"]
         if isinstance(distance, str):
             our_name(distance)
         parse_measures(measures)
@@ -97,17 +99,7 @@ class Evaluator:
                 "again do not come batch by batch. Pass both arrays to evaluate.",
                 "noise",
             )
-        self._options: dict[str, Any] = {
-            "distance": distance,
-            "measures": measures,
-            "average": average,
-            "empty": empty,
-            "memory": memory,
-            "threads": threads,
-            "bits": bits,
-            "precision": precision,
-            "noise": noise,
-        }
+        self._options: dict[str, Any] = options
         self.reset()
 
     def __len__(self) -> int:
@@ -159,10 +151,12 @@ class Evaluator:
         if side == "gallery" and categories is not None:
             raise InputError("Only queries have categories. Leave them out where side='gallery'.")
         vectors = as_finite_embeddings(embeddings, f"embeddings of batch {self._batches_given()}").copy()
-        own = self._as_labels(labels, len(vectors))
+        own = as_label_rows(labels, len(vectors), "labels", "embeddings")
+        if own.shape[1:] != (1,):  # a single column is kept as it is until all batches are known
+            own = as_labels(own, len(vectors), "labels", "embeddings")
         kinds = as_categories(categories, len(vectors), "micro")
         numbers = self._as_indices(indices, len(vectors), side)
-        self._add(CollectedBatch(numbers, vectors, own, None if kinds is None else kinds.copy()), side)
+        self._add(CollectedBatch(numbers, vectors, own.copy(), None if kinds is None else kinds.copy()), side)
 
     def merge(self, other: "Evaluator") -> None:
         """Add all batches of another evaluator, for example of another process."""
@@ -278,11 +272,6 @@ class Evaluator:
                         "differ only in their length."
                     )
         self._batches.setdefault(side, []).append(batch)
-
-    def _as_labels(self, labels: Any, count: int) -> Array:
-        """Return the labels of a batch; a single column is kept as it is until all batches are known."""
-        own = as_label_rows(labels, count, "labels", "embeddings")
-        return own.copy() if own.shape[1:] == (1,) else as_labels(own, count, "labels", "embeddings").copy()
 
     def _as_indices(self, indices: Any, count: int, side: SideName | None) -> IntArray:
         """Return the indices of a batch, checked or counted on from the items before."""

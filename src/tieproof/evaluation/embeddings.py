@@ -53,10 +53,10 @@ def _in_parts(
     whole = problem.whole
     runner: Any = Local() if cluster is None else stack.enter_context(connected(cluster, whole.budget))
     surveyed = survey(problem, label_words(whole.relevance), runner)
-    items = None if problem.gallery is None else surveyed.items.digests
-    if items is not None:
-        check_self_matches(whole, (surveyed.queries.digests, items))
-    origin = origin_of_embeddings(whole, bits, (surveyed.queries.digests, items))
+    queries, items = (rows.digests for rows in surveyed)
+    if problem.gallery is not None:
+        check_self_matches(whole, (queries, items))
+    origin = origin_of_embeddings(whole, bits, (queries, None if problem.gallery is None else items))
     if not isinstance(whole.distance, Distance):
         return ties_of(problem.for_function(), watched(progress)), origin
     watch = watched(progress, None if cluster is None else runner.workers)
@@ -132,7 +132,8 @@ def evaluate(
     measures :
         Names such as "AP", "P@10" or "nDCG(gain=exp)@10".
     relevance : rows (query, item) or (query, item, grade), instead of labels
-        A grade of 0 means not relevant; a negative grade excludes the item from the query's ranking.
+        A grade of 0 means not relevant; a negative grade excludes the item from the query's ranking. Or a list with
+        an array or a set of the relevant items of each query, such as those within 25 m; it may be empty.
     groups, gallery_groups : (n,)
         An item with the query's label and group is excluded (same camera, same sequence).
     exclude : rows (query, item)

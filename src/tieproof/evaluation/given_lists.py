@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 
 from tieproof.engine.problem import GivenLists, accept
-from tieproof.errors import InputError
+from tieproof.errors import InputError, warn
 from tieproof.evaluation.evaluated import Evaluated, Setting
 from tieproof.evaluation.fingerprints import RankingDigests
 from tieproof.evaluation.noise import GradeLevels, check_noisy, parse_radius
-from tieproof.evaluation.scoring import as_evaluated, check_empty, parse_with_sets, score
+from tieproof.evaluation.scoring import Scores, as_evaluated, check_empty, check_whole_numbers, parse_with_sets, score
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.lists import (
     JudgedLists,
     LabeledRows,
+    Limits,
     Rows,
     as_judged_type,
     as_limits,
@@ -26,10 +27,11 @@ from tieproof.inputs.lists import (
     in_float64,
     joined,
     relevance_by_labels,
+    rounded_rows,
     spans_of,
 )
 from tieproof.inputs.lookalikes import check_direction, check_grades, check_self_matches
-from tieproof.inputs.options import parse_threads
+from tieproof.inputs.options import check_rounded, parse_threads
 from tieproof.inputs.relevance import RelevantBlock
 from tieproof.measures import Measure
 from tieproof.measures.unseen import cut_off
@@ -42,29 +44,38 @@ COUNTED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32")))
 def evaluate_lists(
     values: Any,
     name: str,
-    judged_by: tuple[Any, Any, Any, Any, Any],
+    judged_by: Sequence[Any],
     measures: Sequence[str | Measure],
-    categories: Any,
-    average: Average,
+    grouped_by: tuple[Any, Average],
     empty: str,
     noise: Any = None,
+    precision: str | None = None,
 ) -> Evaluated:
-    """Evaluate lists of numbers; `name` is "scores" or "distances", and `judged_by` the arguments of `as_judged`."""
-    wanted, optional = parse_with_sets(measures)
+    """Evaluate lists of numbers, rounded to a precision if there is one.
+
+    name : "scores" or "distances"
+    judged_by, grouped_by : the arguments of `as_judged`, and the categories and the average
+    """
+    check_rounded(precision, noise)
+    (categories, average), (wanted, optional) = grouped_by, parse_with_sets(measures)
     check_empty(empty)
     radius = None if noise is None else parse_radius(noise, f"the {name}")
-    rows = as_rows(values, name)
-    judged = as_judged(rows, name, *judged_by)
+    rows = rounded_rows(values, name, precision)
+    judged = as_judged(rows, name, *judged_by[:-1])
     negative = 0 if isinstance(judged, LabeledRows) else check_grades(judged, judged_by[3] is not None)
     check_direction(rows, blocks(rows, judged), name)
     check_self_matches(rows, judged, name)
-    _, labels, _, n_relevant, n_items = judged_by
-    limits = as_limits(n_relevant, n_items, len(rows))
+    _, labels, _, n_relevant, n_items, complete = judged_by
+    limits = as_limits(n_relevant, n_items, complete, len(rows))
+    if limits is not None:
+        check_whole_numbers(wanted, "lists with n_relevant")
     if radius is not None:
         check_noisy(wanted, limits is not None)
     groups = as_categories(categories, len(rows), average, labels)
     longest = rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows))
-    setting = Setting(name, False, len(rows), longest, dimensions=None, empty=empty, average=average)
+    setting = Setting(
+        name, False, len(rows), longest, dimensions=None, empty=empty, average=average, precision=precision
+    )
     rankings = RankingDigests(len(rows))
 
     def parts_of(judged: Rows | LabeledRows) -> Parts:
@@ -75,7 +86,20 @@ def evaluate_lists(
         grades = np.zeros(0) if isinstance(judged, LabeledRows) else joined(judged)[0]
         levels = GradeLevels(grades, lambda level: parts_of(_at_least(judged, level)))
     scores = score(rankings.noted(parts_of(judged)), wanted, len(rows), optional, levels)
+    if limits is None and labels is None and empty == "skip":
+        _warn_of_nothing_found(scores, longest)
     return as_evaluated(scores, setting, rankings.origin(f"evaluate_{name}"), categories=groups, negative=negative)
+
+
+def _warn_of_nothing_found(scores: Scores, longest: int) -> None:
+    """Warn of lists without a relevant item if a measure reads as many items as the longest has: it was cut off."""
+    empty = np.count_nonzero(scores.n_relevant == 0)
+    if empty and longest in (measure.cutoff for measure in scores.measures):
+        warn(
+            f"The lists of {empty:,} of {len(scores.n_relevant):,} queries have nothing relevant, and are left out "
+            f"of all means. If they are the first {longest:,} items of longer rankings, nothing was found: set "
+            "empty to zero, or pass n_relevant=, the number of relevant items of each query."
+        )
 
 
 def _at_least(judged: Rows | LabeledRows, level: float) -> Rows | LabeledRows:
@@ -108,7 +132,7 @@ def as_judged(
 def list_parts(
     rows: Rows,
     judged: Rows | LabeledRows,
-    limits: tuple[IntArray, IntArray | None] | None,
+    limits: Limits | None,
     name: str,
     small_is_near: bool,
     radius: float | None = None,
@@ -123,9 +147,9 @@ def list_parts(
         queries = given.queries
         [(_, ties)] = ties_of_lists(given)
         if limits is not None:
-            n_relevant, n_items = limits
-            sizes = None if n_items is None else n_items[queries]
-            ties = cut_off(ties, last_ties(given), n_relevant[queries], sizes, queries)
+            sizes = None if limits.n_items is None else limits.n_items[queries]
+            cut = cut_off(ties, last_ties(given), limits.n_relevant[queries], sizes, queries)
+            ties = replace(ties, n_relevant=cut.n_relevant) if limits.complete else cut
         if radius is not None:
             from tieproof.engine import extremes_of_lists
 

@@ -51,23 +51,16 @@ class Interval:
         return format(self)
 
 
-def interval_ends(
-    values: FloatArray, categories: Array | None, confidence: float, method: str
-) -> list[tuple[float, float]]:
+def interval_ends(values: FloatArray, strata: Strata, confidence: float, method: str) -> list[tuple[float, float]]:
     """The two ends of the interval of the mean of each column of the queries' values, (Q, k), within 0 and 1.
 
-    categories : (Q,) if the mean is a mean of the categories' means: queries are then drawn within each category
-
-    A query whose values are NaN has nothing relevant and is left out.
+    strata : the groups of the queries, within which queries are drawn
     """
-    counted = ~np.isnan(values[:, 0])
-    order, strata = in_groups(int(counted.sum()), None if categories is None else categories[counted])
-    ordered = values[counted][order]
     if method == "t":
-        ends = [t_interval(column, strata, confidence) for column in ordered.T]
+        ends = [t_interval(column, strata, confidence) for column in values.T]
     else:
-        ends = bca(ordered, strata, confidence)
-    return [within(0.0, 1.0, each, column) for each, column in zip(ends, ordered.T, strict=True)]
+        ends = bca(values, strata, confidence)
+    return [within(0.0, 1.0, each, column) for each, column in zip(ends, values.T, strict=True)]
 
 
 def within(low: float, high: float, ends: tuple[float, float], values: FloatArray) -> tuple[float, float]:
@@ -83,10 +76,15 @@ def within(low: float, high: float, ends: tuple[float, float], values: FloatArra
     return max(low, ends[0]), min(high, ends[1])
 
 
-def in_groups(count: int, names: Array | None) -> tuple[IntArray, Strata]:
-    """The order that groups queries by category, and the groups; refuses a category with a single query."""
-    order, strata = grouped(names, count)
-    if strata.sizes.min() < 2:
+def in_groups(values: FloatArray, names: Array | None, least: int) -> tuple[IntArray, Strata]:
+    """The queries that have a value, sorted by category, and the groups; refuses a group with too few queries.
+
+    values, names : (Q,) the values, NaN for a query with nothing relevant, and the categories if there are any
+    """
+    counted = np.flatnonzero(~np.isnan(values))
+    names = None if names is None else names[counted]
+    order, strata = grouped(names, len(counted))
+    if strata.sizes.min() < least:
         which, remedy = "There is a single query", ""
         if names is not None:
             known, counts = np.unique(names, return_counts=True)
@@ -96,7 +94,7 @@ def in_groups(count: int, names: Array | None) -> tuple[IntArray, Strata]:
             f"{which}, which does not show how much queries differ. An interval over queries needs at least two of "
             f"them{remedy}."
         )
-    return order, strata
+    return counted[order], strata
 
 
 def check_confidence(name: str, confidence: float) -> None:

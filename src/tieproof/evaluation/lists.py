@@ -1,17 +1,14 @@
 """`evaluate_scores` and `evaluate_distances`: rankings given as matrices or ragged lists, whole or cut off."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from tieproof.evaluation.evaluated import Evaluated
 from tieproof.evaluation.given_lists import evaluate_lists
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty
 from tieproof.inputs.categories import Average
-from tieproof.inputs.lists import rounded_rows
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.inputs.options import Rounded, check_rounded
+from tieproof.inputs.options import Rounded
 from tieproof.measures import DEFAULT_MEASURES, Measure
 
 
@@ -25,6 +22,7 @@ def evaluate_scores(
     measures: Sequence[str | Measure] = DEFAULT_MEASURES,
     n_relevant: Any = None,
     n_items: Any = None,
+    complete: bool = False,
     categories: Any = None,
     average: Average = "micro",
     empty: Empty = "skip",
@@ -55,6 +53,9 @@ def evaluate_scores(
     n_items : (q,) integers, or one for all queries
         The number of items that each query ranks, in its list or not, without the excluded ones. It limits how far
         the last tie can continue; without it, the tie may continue without end.
+    complete : bool
+        The lists are complete, not cut off: relevant items of `n_relevant` that a list lacks were never found, as by
+        a detector or a memory, and count as documents outside of a run do in `evaluate_run`.
     measures, categories, average, empty :
         As in `evaluate`; without labels, `average="macro"` needs categories.
     noise : number
@@ -76,7 +77,9 @@ def evaluate_scores(
         If a square matrix is probably one of distances: its diagonal, excluded or relevant, is the smallest number of
         each row, and other relevant items have smaller scores than the rest. If queries probably find themselves: the
         scores of item i for query i and the reverse are equal, and the diagonal is relevant and nearest. If the only
-        values of the relevance are -1 and 1, or if it has several negative ones: they probably mean not relevant.
+        values of the relevance are -1 and 1, or if it has several negative ones: they probably mean not relevant. If
+        lists without a relevant item are left out, and all lists are as long as a cutoff: they are probably the first
+        items of longer rankings, in which nothing was found.
 
     Notes
     -----
@@ -94,15 +97,17 @@ def evaluate_scores(
     Estimate(lower=0.5, expected=0.5, upper=1.0, std=0.0)
     >>> top_2.ties.queries_with_open_last_tie
     1
+    >>> tp.evaluate_scores([[0.9, 0.5]], [[1, 0]], measures=["R@2"], n_relevant=[2], complete=True)["R@2"].upper
+    0.5
     >>> similarities = [[1.0, 0.8, 0.1], [0.8, 1.0, 0.2], [0.1, 0.2, 1.0]]
     >>> tp.evaluate_scores(similarities, labels=["cat", "cat", "dog"], measures=["P@1"])["P@1"].lower
     1.0
 
     """
-    check_rounded(precision, noise)
-    judged_by = relevance, labels, gallery_labels, n_relevant, n_items
-    rows = rounded_rows(scores, "scores", precision)
-    return _result(evaluate_lists(rows, "scores", judged_by, measures, categories, average, empty, noise), precision)
+    judged_by = relevance, labels, gallery_labels, n_relevant, n_items, complete
+    return Result(
+        evaluate_lists(scores, "scores", judged_by, measures, (categories, average), empty, noise, precision)
+    )
 
 
 @unchanged_files
@@ -115,6 +120,7 @@ def evaluate_distances(
     measures: Sequence[str | Measure] = DEFAULT_MEASURES,
     n_relevant: Any = None,
     n_items: Any = None,
+    complete: bool = False,
     categories: Any = None,
     average: Average = "micro",
     empty: Empty = "skip",
@@ -136,14 +142,5 @@ def evaluate_distances(
     Bounds(lower=0.0, upper=1.0)
 
     """
-    check_rounded(precision, noise)
-    judged_by = relevance, labels, gallery_labels, n_relevant, n_items
-    rows = rounded_rows(distances, "distances", precision)
-    return _result(
-        evaluate_lists(rows, "distances", judged_by, measures, categories, average, empty, noise), precision
-    )
-
-
-def _result(evaluated: Evaluated, precision: Rounded | None) -> Result:
-    """The result of lists whose numbers were rounded to a precision."""
-    return Result(evaluated._replace(setting=replace(evaluated.setting, precision=precision)))
+    judged_by, grouped_by = (relevance, labels, gallery_labels, n_relevant, n_items, complete), (categories, average)
+    return Result(evaluate_lists(distances, "distances", judged_by, measures, grouped_by, empty, noise, precision))

@@ -19,24 +19,26 @@ from tieproof.evaluation.evaluated import (
 )
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure, parse
-from tieproof.ties import Estimate, FloatArray, IntArray
+from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from tieproof.evaluation.intervals import Bound, Interval, Method
     from tieproof.evaluation.printed import Printed
     from tieproof.measures.confidence import ErrorRejectCurve
     from tieproof.measures.distribution.distribution import Distribution
+    from tieproof.measures.statistics.resampling import Strata
 
 
 class Measured(Mapping[str, Estimate[float]]):
     """The numbers of an evaluation; users get a `Result`, which also shows and saves them.
 
+    evaluated : everything known about every query, before any mean is taken, for programs that build on results
     ci : the confidence of the intervals over queries that are shown; None shows no intervals
     printed : what a library prints by its rule for ties; None shows none
     """
 
     def __init__(self, evaluated: Evaluated, ci: float | None = None, printed: "Printed | None" = None) -> None:
-        self._evaluated = evaluated
+        self.evaluated = evaluated
         self.ci = ci
         self.printed = printed
         self.setting = evaluated.setting
@@ -48,7 +50,7 @@ class Measured(Mapping[str, Estimate[float]]):
     @cached_property
     def ties(self) -> TieSummary:
         """The ties among the rankings of the evaluated queries that hold a relevant item."""
-        return summarize(self._evaluated.tie_counts, self._evaluated.zero_vectors)
+        return summarize(self.evaluated.tie_counts, self.evaluated.zero_vectors)
 
     @cached_property
     def _means(self) -> dict[Measure, Estimate[float]]:
@@ -64,23 +66,18 @@ class Measured(Mapping[str, Estimate[float]]):
         """The names of the measures, in the order asked for."""
         return tuple(str(measure) for measure in self._per_query)
 
-    @property
-    def evaluated(self) -> Evaluated:
-        """Everything known about every query, before any mean is taken, for programs that build on results."""
-        return self._evaluated
-
     @cached_property
     def fingerprint(self) -> str:
         """The fingerprint of the evaluated data, 64 hexadecimal digits that are the same for the data in any order.
 
         docs/records.md says what it covers. The result of a category has no fingerprint of its own, but "".
         """
-        return self._evaluated.origin.fingerprint
+        return self.evaluated.origin.fingerprint
 
     @property
     def skipped(self) -> dict[str, npt.NDArray[Any]]:
         """The ids of the queries that are left out of all means, by the reason."""
-        reasons = {**self._evaluated.left_out}
+        reasons = {**self.evaluated.left_out}
         if self.setting.empty in ("skip", "nan"):
             reasons[NOTHING_RELEVANT] = self.empty_ids
         return {reason: ids for reason, ids in reasons.items() if len(ids)}
@@ -88,13 +85,13 @@ class Measured(Mapping[str, Estimate[float]]):
     @property
     def not_in_run(self) -> npt.NDArray[Any]:
         """The ids of the judged queries that have no document in the run, for every value of `missing`."""
-        absent = self._evaluated.not_in_run
+        absent = self.evaluated.not_in_run
         return self.query_ids[:0] if absent is None else absent
 
     @property
     def search(self) -> str | None:
         """For lists of neighbors the kind of search, "exact" or "approximate"; None for other evaluations."""
-        return self._evaluated.origin.options.get("search")
+        return self.evaluated.origin.options.get("search")
 
     def __getitem__(self, measure: str | Measure) -> Estimate[float]:
         """The mean of a measure over the queries, or with `average="macro"` over the categories' means.
@@ -124,6 +121,20 @@ class Measured(Mapping[str, Estimate[float]]):
         lower, expected, upper, variance, *noise = self._per_query[self._known(measure)]
         return estimate_of(lower, expected, upper, np.sqrt(variance), *noise)
 
+    def median(self, measure: str | Measure) -> Bounds[float]:
+        """The smallest and the largest median of a measure over the queries; of `FirstRank`, the median rank (MedR).
+
+        They are the medians of the queries' bounds. The median of expected values is not the expected median, which
+        depends on how likely all values are.
+
+        >>> import tieproof as tp
+        >>> tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["FirstRank"]).median("MnR")
+        Bounds(lower=2.0, upper=3.0)
+        """
+        values = self.per_query(measure)
+        counted = ~np.isnan(values.lower)
+        return Bounds(*(float(np.median(each[counted])) for each in (values.lower, values.upper)))
+
     def with_ci(self, ci: float = 0.95) -> Self:
         """A copy of this result that also shows its confidence intervals over the queries.
 
@@ -137,7 +148,7 @@ class Measured(Mapping[str, Estimate[float]]):
         from tieproof.evaluation.intervals import check_confidence  # slow to import, as is all that needs statistics
 
         check_confidence("ci", ci)
-        return type(self)(self._evaluated, ci, self.printed)
+        return type(self)(self.evaluated, ci, self.printed)
 
     def intervals(
         self, confidence: float = 0.95, method: "Method" = "bca", bound: "Bound" = "lower"
@@ -208,12 +219,22 @@ class Measured(Mapping[str, Estimate[float]]):
         check_choice("method", method, METHODS)
         check_choice("bound", bound, BOUNDS)
         values = np.column_stack([getattr(self.per_query(measure), bound) for measure in measures])
-        categories = self.category_of_query if self.setting.average == "macro" else None
-        ends = interval_ends(values, categories, confidence, method)
+        queries, strata = self._in_groups(values[:, 0])
+        ends = interval_ends(values[queries], strata, confidence, method)
         return {
             str(measure): Interval(getattr(self[measure], bound), *both, confidence, method, bound)
             for measure, both in zip(measures, ends, strict=True)
         }
+
+    def _in_groups(self, values: FloatArray, least: int = 2) -> "tuple[IntArray, Strata]":
+        """The queries whose values (Q,) count, sorted by category if a mean is over categories, and these groups.
+
+        least : the fewest queries of a group; fewer are refused
+        """
+        from tieproof.evaluation.intervals import in_groups
+
+        categories = self.category_of_query if self.setting.average == "macro" else None
+        return in_groups(values, categories, least)
 
     def _known(self, measure: str | Measure) -> Measure:
         """The measure of that name, or "AP(rel=1)" for "AP"; an unknown name raises an error that lists the known."""
@@ -242,7 +263,7 @@ class Measured(Mapping[str, Estimate[float]]):
         >>> tp.evaluate_scores([[2, 1], [1, 2]], [[1, 0], [0, 1]]).named(["cat.jpg", "dog.jpg"]).query_ids
         array(['cat.jpg', 'dog.jpg'], dtype='<U7')
         """
-        return type(self)(self._evaluated.named(names))
+        return type(self)(self.evaluated.named(names))
 
     @property
     def categories(self) -> tuple[Any, ...]:
@@ -262,7 +283,7 @@ class Measured(Mapping[str, Estimate[float]]):
     @property
     def ties_per_query(self) -> dict[str, IntArray]:
         """For each of `query_ids`: the ties with a relevant item, the ambiguous ones, and the size of the largest."""
-        ties, ambiguous, largest, _ = self._evaluated.tie_counts
+        ties, ambiguous, largest, _ = self.evaluated.tie_counts
         return {"ties": ties, "ambiguous_ties": ambiguous, "largest_tie": largest}
 
     def category(self, name: Any) -> Self:
@@ -278,7 +299,7 @@ class Measured(Mapping[str, Estimate[float]]):
         >>> result.categories, result.category("cats")["RR"].lower
         (('cats', 'dogs'), 0.5)
         """
-        return type(self)(self._evaluated.of_category(name))
+        return type(self)(self.evaluated.of_category(name))
 
     def category_means(self, measure: str | Measure) -> dict[Any, Estimate[float]]:
         """The mean of a measure over the queries of each category: `category(name)[measure]` for all categories.
@@ -297,7 +318,7 @@ class Measured(Mapping[str, Estimate[float]]):
     @property
     def has_confidence(self) -> bool:
         """Whether the evaluation was given confidences of the queries."""
-        return self._evaluated.confidence is not None
+        return self.evaluated.confidence is not None
 
     def error_reject(self, measure: str | Measure) -> "ErrorRejectCurve":
         """The error 1 - measure of the most confident queries, by `tieproof.measures.confidence.error_reject_curve`.
@@ -317,22 +338,22 @@ class Measured(Mapping[str, Estimate[float]]):
         >>> curve.error.upper.tolist(), curve.area.upper
         ([0.0, 0.0, 0.0, 0.25], 0.0625)
         """
-        if self._evaluated.confidence is None:
+        if self.evaluated.confidence is None:
             raise InputError(
                 "This result has no confidences. Pass confidence= to the evaluation, one for each query."
             )
         from tieproof.measures.confidence.error_reject import error_reject_curve, errors_of
 
         values = self.per_query(measure)
-        return error_reject_curve(errors_of(values), self._evaluated.confidence[~np.isnan(values.lower)])
+        return error_reject_curve(errors_of(values), self.evaluated.confidence[~np.isnan(values.lower)])
 
 
 def averaged(result: Measured) -> list[str]:
-    """The measures that are means over queries; counts, which are totals, only if there is nothing else.
+    """The measures that are scores; counts, which are totals, and ranks only if there is nothing else.
 
     >>> import tieproof as tp
     >>> averaged(tp.evaluate_scores([[2, 1]], [[1, 0]], measures=["NumRet", "RR"]))
     ['RR']
     """
-    means = [name for name in result.measures if not parse(name).definition.total]
+    means = [name for name in result.measures if parse(name).definition.is_score]
     return means or list(result.measures)

@@ -168,7 +168,7 @@ def extent_of(problem: Search, distance: Distance) -> float:
     """Return a number that no distance of the problem exceeds; refuse distances that float64 cannot represent."""
     sides = problem.queries, problem.queries if problem.gallery is None else problem.gallery
     one, other = (max(abs(float(rows.max(initial=0))), abs(float(rows.min(initial=0)))) for rows in sides)
-    extent = distance.gauge.extent(one, other, problem.dimensions)
+    extent = distance.extent(one, other, problem.dimensions)
     if (extent or (one and other)) and not SMALLEST_EXTENT < extent < LARGEST_EXTENT:
         raise InputError(
             f"noise needs distances between {SMALLEST_EXTENT:.0e} and {LARGEST_EXTENT:.0e}, but those of these "

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.distances import reported
+from tieproof.engine.problem import Problem
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import Origin
 from tieproof.evaluation.fingerprints import origin_of_embeddings, origin_of_run
@@ -17,7 +18,7 @@ from tieproof.inputs.documents import Documents, DocumentTable
 from tieproof.inputs.identities import Digests
 from tieproof.inputs.judged_runs import JudgedDocuments, ranked_of, read_qrels
 from tieproof.inputs.list_rules import ListRules, documents_of_run
-from tieproof.inputs.lists import LabeledRows, Rows, as_rows, in_float64, rounded_rows
+from tieproof.inputs.lists import LabeledRows, Rows, in_float64, rounded_rows
 from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.options import find_format, rounded
 from tieproof.inputs.readers import trec
@@ -62,23 +63,7 @@ class Nearest(NamedTuple):
 LISTED = 10
 """The number of nearest items that are listed for each query."""
 
-_OF_LISTS = "relevance labels gallery_labels measures n_relevant n_items categories average empty noise precision"
-
-CALLS = {
-    "embeddings": (
-        "evaluate",
-        "embeddings labels gallery gallery_labels distance measures relevance groups gallery_groups exclude "
-        "categories average confidence empty memory threads progress bits precision noise cluster checkpoint",
-    ),
-    "run": (
-        "evaluate_run",
-        "qrels run measures level categories average missing empty truncated n_items noise precision own duplicates "
-        "documents",
-    ),
-    "scores": ("evaluate_scores", f"scores {_OF_LISTS}"),
-    "distances": ("evaluate_distances", f"distances {_OF_LISTS}"),
-}
-"""The argument that identifies the evaluation, the name of its function, and the names of all its arguments."""
+_JUDGED_BY = ("relevance", "labels", "gallery_labels", "n_relevant", "n_items", "complete")
 
 
 def nearest(result: Measured, places: IntArray, evaluated: Mapping[str, Any]) -> list[Nearest]:
@@ -100,7 +85,7 @@ def nearest(result: Measured, places: IntArray, evaluated: Mapping[str, Any]) ->
     """
     kind, given = data_of(result, evaluated)
     with unchanged({path for value in given.values() for path in paths_of(value)}):
-        return list(SOURCES[kind](result, places, given))
+        return list(CALLS[kind][2](result, places, given))
 
 
 def data_of(result: Measured, evaluated: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -116,7 +101,7 @@ def data_of(result: Measured, evaluated: Mapping[str, Any]) -> tuple[str, dict[s
             f"One of the arguments {', '.join(CALLS)} is needed, but {', '.join(given) or 'nothing'} was passed. "
             "Pass the arguments of the evaluation again, by their names."
         )
-    call, arguments = CALLS[kind]
+    call, arguments, _ = CALLS[kind]
     strange = [name for name in given if name not in arguments.split()]
     if strange:
         raise InputError(
@@ -153,10 +138,8 @@ def _listed(
     return Nearest(query, len(relevant), tuple(ties))
 
 
-def _in_embeddings(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
-    """Find the nearest items by a distance between embeddings."""
-    from tieproof.engine import neighbors_of
-
+def problem_of(result: Measured, given: Mapping[str, Any]) -> Problem:
+    """Return the queries and the gallery in memory, with their relevance, if they are those of the result."""
     setting = result.setting
     distance, precision = given.get("distance", setting.distance), given.get("precision", setting.precision)
     if isinstance(distance, str) and distance.startswith("function "):
@@ -181,12 +164,20 @@ def _in_embeddings(result: Measured, places: IntArray, given: Mapping[str, Any])
     _check_same("precision", precision, setting.precision)
     _check_same("number of queries", relevance.n_queries, result.setting.queries)
     _check_same("number of items", relevance.n_items, result.setting.gallery)
-    _check_numbers(result, places, relevance.n_queries)
-    queries = result.query_ids[places].astype(np.int64)
-    block = relevance.block(queries)
+    _check_numbers(result, relevance.n_queries)
     origin = origin_of_embeddings(problem, given.get("bits"))
     _check_same("fingerprint", origin.fingerprint, result.fingerprint)
     _check_order(result, origin._replace(queries=origin.queries[result.query_ids]))
+    return problem
+
+
+def _in_embeddings(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
+    """Find the nearest items by a distance between embeddings."""
+    from tieproof.engine import neighbors_of
+
+    problem = problem_of(result, given)
+    queries = result.query_ids[places].astype(np.int64)
+    block = problem.relevance.block(queries)
     own = np.split(block.items, block.pointer[1:-1])
     for query, (near, distance), items in zip(queries, neighbors_of(problem, queries, LISTED), own, strict=True):
         yield _listed(int(query), *near, distance.tolist(), items)
@@ -195,16 +186,15 @@ def _in_embeddings(result: Measured, places: IntArray, given: Mapping[str, Any])
 def lists_of(result: Measured, given: Mapping[str, Any]) -> tuple[str, Rows, Rows | LabeledRows]:
     """Return what the lists contain, the lists, and their relevance, if they are those of the result."""
     name = "scores" if "scores" in given else "distances"
-    rows = as_rows(rounded_rows(given[name], name, result.setting.precision), name)
-    given_labels = given.get("labels"), given.get("gallery_labels")
-    judged_by = (given.get("relevance"), *given_labels, given.get("n_relevant"), given.get("n_items"))
-    judged = as_judged(rows, name, *judged_by)
+    rows = rounded_rows(given[name], name, result.setting.precision)
+    judged_by = [*map(given.get, _JUDGED_BY)]
+    judged = as_judged(rows, name, *judged_by[:-1])
     _check_same("distance", name, result.setting.distance)
     longest = rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows))
     _check_same("number of queries", len(rows), result.setting.queries)
     _check_same("number of items", longest, result.setting.gallery)
     grouping = given.get("categories"), given.get("average", "micro")
-    origin = evaluate_lists(rows, name, judged_by, ["P@1"], *grouping, result.setting.empty).origin
+    origin = evaluate_lists(rows, name, judged_by, ["P@1"], grouping, result.setting.empty).origin
     _check_same("fingerprint", origin.fingerprint, result.fingerprint)
     _check_order(result, origin)
     return name, rows, judged
@@ -216,7 +206,7 @@ def _in_lists(result: Measured, places: IntArray, given: Mapping[str, Any]) -> I
 
     name, rows, judged = lists_of(result, given)
     sign = 1 if name == "scores" else -1
-    _check_numbers(result, places, len(rows))
+    _check_numbers(result, len(rows))
     for query in result.query_ids[places].tolist():
         row, (grades,) = np.asarray(rows[query]), judged[query : query + 1]
         numbers = in_float64(row[None], name, query)[0]
@@ -269,22 +259,36 @@ def of_run(query: str, scores: Mapping[str, float], grades: Mapping[str, float])
     return nearest_items._replace(relevant=sum(grade > 0 for grade in grades.values()))
 
 
-SOURCES: dict[str, Callable[[Measured, IntArray, Mapping[str, Any]], Iterator[Nearest]]] = {
-    "embeddings": _in_embeddings,
-    "run": _in_run,
-    "scores": _in_lists,
-    "distances": _in_lists,
+_OF_LISTS = (
+    "relevance labels gallery_labels measures n_relevant n_items complete categories average empty noise precision"
+)
+
+CALLS: dict[str, tuple[str, str, Callable[[Measured, IntArray, Mapping[str, Any]], Iterator[Nearest]]]] = {
+    "embeddings": (
+        "evaluate",
+        "embeddings labels gallery gallery_labels distance measures relevance groups gallery_groups exclude "
+        "categories average confidence empty memory threads progress bits precision noise cluster checkpoint",
+        _in_embeddings,
+    ),
+    "run": (
+        "evaluate_run",
+        "qrels run measures level categories average missing empty truncated n_items noise precision own duplicates "
+        "documents",
+        _in_run,
+    ),
+    "scores": ("evaluate_scores", f"scores {_OF_LISTS}", _in_lists),
+    "distances": ("evaluate_distances", f"distances {_OF_LISTS}", _in_lists),
 }
-"""For each argument that identifies an evaluation, the function that finds the nearest items."""
+"""The argument that identifies an evaluation, its function and arguments, and what finds the nearest items."""
 
 
-def _check_numbers(result: Measured, places: IntArray, n_queries: int) -> None:
+def _check_numbers(result: Measured, n_queries: int) -> None:
     """Refuse queries that have names."""
     ids = result.query_ids
     if ids.dtype.kind not in "iu" or (len(ids) and not 0 <= ids.min() <= ids.max() < n_queries):
         raise InputError(
-            f"The queries of this result have names, such as {ids[places].tolist()[0]!r}, but those of the data are "
-            f"numbered 0 to {n_queries - 1}. Nearest items can only be shown for queries that are numbered."
+            f"The queries of this result have names, such as {ids.tolist()[0]!r}, but those of the data are "
+            f"numbered 0 to {n_queries - 1}. Items can only be looked up for queries that are numbered."
         )
 
 

@@ -87,7 +87,8 @@ def evaluate_neighbors(
         item i, and is left out of its own list.
     relevance : rows (query, item) or (query, item, grade), instead of labels, with `n_items`
         A grade of 0 means not relevant; a negative grade excludes the item. If query i is also an item of the
-        gallery, exclude it with `exclude`.
+        gallery, exclude it with `exclude`. Or a list with an array or a set of the relevant items of each query, such
+        as those within 25 m; it may be empty.
     n_items : int
         The number of items in the gallery, found or not.
     groups, gallery_groups, exclude : as in `evaluate`
@@ -215,7 +216,7 @@ def _neighbor_parts(lists: NeighborLists, relevance: Relevance, search: Search, 
         n_items = relevance.n_items - items.n_excluded
         if search == "returned":
             rankings.add(queries, replace(ties, n_items=n_items - ties.missing))
-            yield queries, replace(ties, judged=JudgedTies(ties, n_items - ties.n_relevant))
+            yield queries, replace(ties, judged=JudgedTies(ties, n_items - ties.n_relevant), n_ranked=n_items)
             continue
         doubtful += int((lists.padded[queries] & (n_items > ties.n_items)).sum())
         end = None if lists.number is None else last_ties(given)

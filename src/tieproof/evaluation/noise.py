@@ -91,7 +91,8 @@ def bounds_under_noise(measure: Measure, ties: Ties, estimates: Estimates) -> Fl
             "measure out, or evaluate it without noise.",
             "noise",
         )
-    lower, upper = without_rel(extremes.worst).lower, without_rel(extremes.best).upper
+    low, high = (extremes.best, extremes.worst) if measure.definition.smaller_is_better else extremes
+    lower, upper = without_rel(low).lower, without_rel(high).upper
     return np.array([np.minimum(lower, estimates.lower), np.maximum(upper, estimates.upper)])
 
 

@@ -1,6 +1,5 @@
 """The page of a result: what `templates/result.html` shows."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from tieproof.evaluation.measured import Measured, averaged
 from tieproof.evaluation.nearest import Nearest, nearest
 from tieproof.evaluation.text import about_run, about_ties, about_zeros, evaluated
 from tieproof.show.pages.contents import Contents, EmbeddedImages
-from tieproof.show.pages.page import Axis, spread, write_page
+from tieproof.show.pages.page import Axis, spread
 from tieproof.show.pages.query_table import MeasureChoice, QueryTable, query_table
 from tieproof.show.parts import count, distance_meant
 from tieproof.show.printable import printable
@@ -49,13 +48,6 @@ MEANT = {
     "error": "refused (error)",
 }
 """How queries without relevant items are treated, in words."""
-
-
-def report(
-    result: Measured, path: str | os.PathLike[str], items: Any, gallery_items: Any, data: Mapping[str, Any]
-) -> None:
-    """Write the page of a result; see `Result.report`."""
-    write_page(result, path, lambda shown: contents(shown, items, gallery_items, data, [Path(path).parent] * 2))
 
 
 def contents(

@@ -13,7 +13,7 @@ from tieproof.show import style
 from tieproof.show.drawing import default_measure, draw_intervals, draw_sorted, sort
 from tieproof.show.files import pictures
 from tieproof.show.parts import NUMBERS, count, numbers
-from tieproof.show.style import families, shortened
+from tieproof.show.style import shortened
 from tieproof.ties import Estimate
 
 NAMES_WIDTH = 28
@@ -70,16 +70,11 @@ def plot_measures(result: Measured, ax: Any = None) -> Any:
     lowest = min(estimate.lower for estimate in estimates.values())
     highest = max(estimate.upper for estimate in estimates.values())
     across = f"mean over the {OVER[result.setting.average]}, for all orderings of tied items"
-    ax.set(xlim=style.limits(lowest, highest), ylim=(len(names) - 0.4, -0.6), xlabel=across)
-    ax.set_yticks(range(len(names)), shortened(names, NAMES_WIDTH), parse_math=False)
-    for label in ax.get_yticklabels():
-        label.set_fontfamily(families())
-    ax.tick_params(axis="y", length=0)
+    ax.set(xlim=style.limits(lowest, highest), xlabel=across)
+    style.name_rows(ax, shortened(names, NAMES_WIDTH))
     style.short_numbers(ax.xaxis)
     ax.set_title(style.wrapped(evaluated(result)), loc="left", fontsize=10, pad=22, parse_math=False)
-    style.legend_below(ax, 2)
-    style.tidy(ax)
-    return ax
+    return style.tidy(ax, legend=2)
 
 
 def _lines(result: Measured) -> Iterator[tuple[str, Estimate[float] | None]]:
@@ -166,9 +161,7 @@ def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
     ax.plot(recall, expected, color=style.BLUE, marker="o", markersize=4, label="expected")
     ax.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall", ylabel="interpolated precision")
     ax.set_title(style.wrapped(evaluated(result)), loc="left", fontsize=10, parse_math=False)
-    style.legend_below(ax, 2)
-    style.tidy(ax)
-    return ax
+    return style.tidy(ax, legend=2)
 
 
 PICTURES = pictures(plot_measures, height)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError, library
 from tieproof.evaluation.evaluated import EMPTY
 from tieproof.evaluation.given_lists import list_parts
 from tieproof.evaluation.measured import Measured
@@ -114,9 +114,19 @@ def printed(result: Measured, rule: str, evaluated: Mapping[str, Any]) -> Printe
             differences += further
         else:
             parts, count = _of_lists(result, rule, given)
-        scores = score(parts, used, count)
+        return Printed(rule, without_ties(result, parts, count, dict(zip(measures, used, strict=True))), differences)
+
+
+def without_ties(result: Measured, parts: Parts, count: int, measures: Mapping[Measure, Measure]) -> Measured:
+    """Return the values of the queries of a result in rankings without ties.
+
+    count : the number of queries
+    measures : the measures of the result, each with the one that is computed in its place
+    """
+    scores = score(parts, [*measures.values()], count)
     # Where a run is cut to whole grades, a query may lose all that is relevant, and then scores 0.
-    nothing = np.isin(result.query_ids, result.empty_ids) if call == "evaluate_run" else scores.n_relevant == 0
+    of_run = result.evaluated.origin.call == "evaluate_run"
+    nothing = np.isin(result.query_ids, result.empty_ids) if of_run else scores.n_relevant == 0
     values = scores.values[:, 1].copy()  # the expected values: of lists that were cut off, those of the given part
     for at in by_policy(measures, result.setting.empty):
         values[at, nothing] = EMPTY[result.setting.empty]
@@ -125,7 +135,7 @@ def printed(result: Measured, rule: str, evaluated: Mapping[str, Any]) -> Printe
         measure: np.stack([row[kept], row[kept], row[kept], np.where(np.isnan(row[kept]), np.nan, 0.0)])
         for measure, row in zip(measures, values, strict=True)
     }
-    return Printed(rule, Measured(result.evaluated._replace(per_query=per_query, kept=None)), differences)
+    return Measured(result.evaluated._replace(per_query=per_query, kept=None))
 
 
 def _of_run(result: Measured, rule: str, given: Mapping[str, Any]) -> tuple[Parts, int, list[str]]:
@@ -191,15 +201,11 @@ def _places_of_ids(source: Source, values: Array) -> IntArray:
 
 def _places_in_ranx(query: IntArray, values: FloatArray) -> IntArray:
     """Return the place of each document in the list of its query, as ranx sorts it."""
-    try:
-        from ranx import Run
-    except ImportError:
-        raise MissingExtraError("The rule 'ranx'", "ranx") from None
-    lists: dict[str, dict[str, float]] = {}
+    ranx, lists = library("ranx", "The rule 'ranx'", "ranx"), dict[str, dict[str, float]]()
     for row, (of_query, value) in enumerate(zip(query.tolist(), values.tolist(), strict=True)):
         lists.setdefault(str(of_query), {})[str(row)] = value  # the ids do not matter to ranx
     places = np.empty(len(values), dtype=np.int64)
-    for documents in Run(lists).run.values():
+    for documents in ranx.Run(lists).run.values():
         places[[int(row) for row in documents]] = np.arange(len(documents))
     return places
 
@@ -207,7 +213,7 @@ def _places_in_ranx(query: IntArray, values: FloatArray) -> IntArray:
 def _of_lists(result: Measured, rule: str, given: Mapping[str, Any]) -> tuple[Parts, int]:
     """Return the rankings of lists, and the number of queries."""
     name, rows, judged = lists_of(result, given)
-    limits = as_limits(given.get("n_relevant"), given.get("n_items"), len(rows))
+    limits = as_limits(given.get("n_relevant"), given.get("n_items"), given.get("complete"), len(rows))
 
     step = 1 if (rule == "position") == (name == "distances") else -1
 

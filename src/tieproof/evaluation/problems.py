@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -271,23 +271,12 @@ def _ranked_by(
     kind: Distance | DistanceFunction, rows: Array | RowSource, name: str, bits: int | None
 ) -> Embeddings | RankedRows:
     """Convert embeddings to the form that the distance ranks; a function gets them as they are."""
-    convert = Conversion(kind, name, bits)
+    convert = partial(_converted, kind, name, bits)
     return convert(rows) if isinstance(rows, np.ndarray) else RankedRows.of(rows, convert)
 
 
-@dataclass(frozen=True)
-class Conversion:
-    """Converts embeddings to the form that a distance ranks; errors call them `name`."""
-
-    kind: Distance | DistanceFunction
-    name: str
-    bits: int | None
-
-    def __call__(self, rows: Array, /) -> Embeddings:
-        """Return the converted rows."""
-        if isinstance(self.kind, Distance):
-            return self.kind.takes(rows, self.name, self.bits)
-        return as_finite_embeddings(rows, self.name)
+def _converted(kind: Distance | DistanceFunction, name: str, bits: int | None, rows: Array) -> Embeddings:
+    return kind.takes(rows, name, bits) if isinstance(kind, Distance) else as_finite_embeddings(rows, name)
 
 
 def relevance_among(

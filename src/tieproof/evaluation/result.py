@@ -3,25 +3,30 @@
 import os
 import re
 from dataclasses import asdict
-from typing import Any, Literal, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.evaluation.measured import Measured
-from tieproof.evaluation.text import table_of, table_of_errors
+from tieproof.evaluation.text import medians, table_of, table_of_errors
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
+from tieproof.show.files import output, pages
 from tieproof.show.parts import MOST_SHOWN, count, more_than
-from tieproof.show.shown import AsFrame, Shown, Table, pandas, text
+from tieproof.show.shown import AsFrame, AsPage, Shown, Table, pandas, text
 from tieproof.ties import by_name, columns_of, for_loggers
+
+if TYPE_CHECKING:
+    from tieproof.evaluation.one_order import OneOrderStd
 
 Per = Literal["query", "measure", "category"]
 PER = ("query", "measure", "category")
 """The choices for the rows of a data frame."""
 
 
-class Result(Measured, Shown, AsFrame):
+class Result(Measured, Shown, AsFrame, AsPage):
     """A mapping from the name of each measure to its `Estimate`: lower, expected and upper value, and std.
 
     A measure can be looked up under each of its names and aliases; iteration gives the names in `measures`. Two
@@ -65,23 +70,23 @@ class Result(Measured, Shown, AsFrame):
         The `std` of a measure is its standard deviation over the orderings of tied items, not over the queries.
         With confidences, `error_reject` has the curve of each measure, which is 4 Q numbers for Q queries.
         After `with_ci`, `intervals` has the confidence intervals over the queries; after `as_printed`, `printed` has
-        the rule and the values that it gives.
+        the rule and the values that it gives. `medians` has the medians of ranks, if any was evaluated.
         """
         whole = {
             "setting": asdict(self.setting),
-            "measures": {str(measure): asdict(value) for measure, value in self._means.items()},
-            "ties": asdict(self.ties),
-            "empty": len(self.empty_ids),
+            **_numbers_of(self),
             "skipped": {reason: len(ids) for reason, ids in self.skipped.items()},
         }
         if self.search is not None:
             whole["search"] = self.search
-        if self._evaluated.said:
-            whole["said"] = list(self._evaluated.said)
-        if self._evaluated.not_in_run is not None:
+        if self.evaluated.said:
+            whole["said"] = list(self.evaluated.said)
+        if self.evaluated.not_in_run is not None:
             whole["not_in_run"] = len(self.not_in_run)
         if self.has_confidence:
             whole["error_reject"] = {name: self.error_reject(name).to_dict() for name in self.measures}
+        if of_ranks := medians(self):
+            whole["medians"] = {name: asdict(bounds) for name, bounds in of_ranks.items()}
         if self.printed is not None:
             whole["printed"] = {"rule": self.printed.rule, "measures": {**self.printed}}
         if self.ci is not None:
@@ -89,7 +94,7 @@ class Result(Measured, Shown, AsFrame):
         if self._categories is None:
             return whole
         return whole | {
-            "categories": {str(name): _of_category(self.category(name)) for name in self.categories},
+            "categories": {str(name): _numbers_of(self.category(name)) for name in self.categories},
             "categories_left_out": list(map(str, self.categories_left_out)),
         }
 
@@ -121,13 +126,8 @@ class Result(Measured, Shown, AsFrame):
         if per == "query":
             return frame(self.columns())
         if per == "measure":
-            shown = {} if self.printed is None else {"printed": self.printed}
-            return frame(
-                [
-                    {"measure": name, **by_name(self[name]), **{each: of[name] for each, of in shown.items()}}
-                    for name in self.measures
-                ]
-            )
+            means = frame([{"measure": name, **by_name(self[name])} for name in self.measures])
+            return means if self.printed is None else means.assign(printed=list(self.printed.values()))
         parts = {name: self.category(name) for name in self.categories or (None,)}
         rows = [
             {"category": name, "measure": measure, **by_name(part[measure]), "queries": part.ties.queries}
@@ -209,7 +209,35 @@ class Result(Measured, Shown, AsFrame):
         """
         from tieproof.evaluation.printed import printed  # rarely needed
 
-        return type(self)(self._evaluated, self.ci, printed(self, rule, evaluated))
+        return type(self)(self.evaluated, self.ci, printed(self, rule, evaluated))
+
+    def std_of_one_order(
+        self, measure: str | Measure, *, draws: int = 100, seed: int = 0, **evaluated: Any
+    ) -> "OneOrderStd":
+        """The standard deviation of a mean if one order of the gallery ranks the tied items of all queries.
+
+        `std`, which tables call "tie std", has the ties of each query broken independently. A stable sort breaks all
+        of them by the order of the data, which moves many queries in the same direction. As this spread has no closed
+        form, orders are drawn.
+
+        measure : one of the result's measures
+        draws, seed : the number of drawn orders, and their seed; the same data in the same order gives the same bits
+        evaluated : the evaluated data, by the names of the arguments, such as `embeddings` and `labels`, or `scores`
+            and `relevance`; a result does not keep its data
+
+        Returns an `OneOrderStd`: `std`, its `standard_error`, and `draws`. It takes 24 bytes for each pair of a query
+        and an item. Raises InputError if the data is not that of the result, for runs, and for lists of several
+        lengths.
+
+        >>> import tieproof as tp
+        >>> data = {"scores": [[1, 1], [2, 2], [3, 3]], "relevance": [[1, 0], [1, 0], [1, 0]]}
+        >>> result = tp.evaluate_scores(**data, measures=["RR"])
+        >>> f"{result['RR'].std:.3f}", "{:.3f} ± {:.3f}".format(*result.std_of_one_order("RR", **data)[:2])
+        ('0.144', '0.250 ± 0.002')
+        """
+        from tieproof.evaluation.one_order import std_of_one_order  # rarely needed
+
+        return std_of_one_order(self, self._known(measure), draws, seed, evaluated)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the interval of every measure, and return the axes of matplotlib (extra `plot`)."""
@@ -234,6 +262,11 @@ class Result(Measured, Shown, AsFrame):
         from tieproof.evaluation.pictures import plot_precision_recall
 
         return plot_precision_recall(self, ax)
+
+    def _page(self, *shown: Any) -> tuple[str, dict[str, Any]]:
+        from tieproof.evaluation.page import contents  # slow to import
+
+        return contents(self, *shown)
 
     def report(
         self, path: str | os.PathLike[str], *, items: Any = None, gallery_items: Any = None, **evaluated: Any
@@ -261,23 +294,23 @@ class Result(Measured, Shown, AsFrame):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     result.report(f"{folder}/report.html", items=texts, embeddings=embeddings, labels=labels)
         """
-        from tieproof.evaluation.page import report
-
-        return report(self, path, items, gallery_items, evaluated)
+        made = pages(lambda _: self._page(items, gallery_items, evaluated, [Path(path).parent] * 2))
+        with output(path, made) as write:
+            write(self)
 
 
 def flat_name(measure: str) -> str:
     """The name of a measure in lower-case letters, digits and underscores.
 
-    >>> flat_name("nDCG@10"), flat_name("AP(norm=min)@5"), flat_name("RBP(p=0.8)")
-    ('ndcg_at_10', 'ap_norm_min_at_5', 'rbp_p_0_8')
+    >>> flat_name("nDCG@10"), flat_name("AP(norm=min)@5"), flat_name("RBP(p=0.8)"), flat_name("Success@1%")
+    ('ndcg_at_10', 'ap_norm_min_at_5', 'rbp_p_0_8', 'success_at_1_percent')
     """
-    spelled = measure.lower().replace("@", "_at_")
+    spelled = measure.lower().replace("@", "_at_").replace("%", "_percent")
     return re.sub("[^a-z0-9]+", "_", spelled).strip("_")
 
 
-def _of_category(result: Result) -> dict[str, Any]:
-    """The entry of one category in `Result.to_dict`."""
+def _numbers_of(result: Result) -> dict[str, Any]:
+    """What `Result.to_dict` has of all queries, and of each category."""
     return {
         "measures": {name: asdict(result[name]) for name in result.measures},
         "ties": asdict(result.ties),

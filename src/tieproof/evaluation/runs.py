@@ -1,6 +1,6 @@
 """`evaluate_run`: judgments and the run of a system, from files, dictionaries or data frames.
 
-qrels, run ──► inputs/judged_runs.py: id numbers and values, checked ──► run_queries.py: which queries count
+qrels, run ──► inputs/judged_runs.py: id numbers and values, checked ──► run_checks.py: which queries count
            ──► run_ties.py: joined by (query, document), their ties ──► scoring.py ──► Result
 
 Ids are only used to match queries and documents of the two inputs. So neither the ids, nor the order of the lines,
@@ -22,15 +22,16 @@ from tieproof.evaluation.result import Result
 from tieproof.evaluation.run_checks import (
     check_cut,
     check_sides,
+    choose,
     with_judgments,
     without_unjudged,
 )
-from tieproof.evaluation.run_queries import choose
 from tieproof.evaluation.run_ties import RelevantScores, at_least, join, join_judged, run_parts
 from tieproof.evaluation.scoring import (
     Empty,
     as_evaluated,
     check_empty,
+    check_whole_numbers,
     parse_with_sets,
     reads_judged,
     score,
@@ -200,7 +201,8 @@ def evaluate_run(
 
     """
     named, of_sets = parse_with_sets(as_in_runs(measures))
-    wanted, optional = _at_level(named, level), frozenset(_at_level(of_sets, level))
+    wanted, optional = at_level(named, level), frozenset(at_level(of_sets, level))
+    check_whole_numbers(wanted, "the lists of a run")
     check_empty(empty)
     check_average(average)
     check_choice("missing", missing, MISSING)
@@ -292,7 +294,7 @@ def as_in_runs(measures: Any) -> Any:
     return [re.sub(r"(?i)\brecall@", "R@", one) if isinstance(one, str) else one for one in given]
 
 
-def _at_level(measures: Iterable[Measure], level: float | None) -> list[Measure]:
+def at_level(measures: Iterable[Measure], level: float | None) -> list[Measure]:
     """Return the measures with this smallest relevant grade, unless they read grades or have one of their own."""
     if level is None:
         return list(measures)

@@ -52,6 +52,33 @@ def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
     return parse_with_sets(measures)[0]
 
 
+def check_score(measure: Measure) -> None:
+    """Refuse a measure that is no score."""
+    if measure.definition.total:
+        raise InputError(f"'{measure}' is a count, which is no score. Pass a measure that is a mean over queries.")
+    if measure.definition.smaller_is_better:
+        raise InputError(f"'{measure}' is a rank, which is no score: the smaller, the better. Pass RR, for example.")
+
+
+def check_whole_numbers(measures: Iterable[Measure], what: str) -> None:
+    """Refuse a cutoff that is a share of all items, of which `what` need not have all."""
+    for measure in measures:
+        if str(measure.cutoff).endswith("%"):
+            raise InputError(
+                f"The cutoff of '{measure}' is a share of all items, but {what} need not have all. Write the number "
+                "of items, or evaluate whole rankings.",
+                "measures",
+            )
+
+
+def parse_scores(measures: Sequence[str | Measure]) -> list[Measure]:
+    """Parse measures as `parse_measures` does; refuse those that do not say which of two systems is better."""
+    parsed = parse_measures(measures)
+    for measure in parsed:
+        check_score(measure)
+    return parsed
+
+
 def parse_with_sets(measures: Sequence[str | Measure]) -> tuple[list[Measure], frozenset[Measure]]:
     """Parse measures as `parse_measures` does; also return those that only a set of trec_eval names."""
     if isinstance(measures, str | Measure):
@@ -239,6 +266,12 @@ def as_evaluated(
     elif len(empty_ids):
         values = values.copy()
         for at in by_policy(scores.measures, setting.empty):
+            if scores.measures[at].definition.smaller_is_better and setting.empty != "nan":
+                raise InputError(
+                    f"A query with nothing relevant has no {scores.measures[at]}, and empty={setting.empty} would "
+                    "make it the best of all. Pass empty=skip, or leave the measure out.",
+                    "empty",
+                )
             values[at][:, empty_ids] = EMPTY[setting.empty]
             values[at][3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
     included = everyone if setting.empty in ("zero", "one") else has_relevant

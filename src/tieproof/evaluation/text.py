@@ -10,7 +10,7 @@ from tieproof.evaluation.measured import Measured
 from tieproof.measures import parse
 from tieproof.show.parts import HEADLINE, NUMBERS, Row, count, numbers, percent, place
 from tieproof.show.shown import Table
-from tieproof.ties import ROUNDING, Estimate
+from tieproof.ties import ROUNDING, Bounds, Estimate
 
 if TYPE_CHECKING:
     from tieproof.evaluation.printed import Printed
@@ -180,10 +180,19 @@ def _sentences(result: Measured) -> Iterator[str]:
     if empty and NOTHING_RELEVANT not in result.skipped:
         counts = "counts" if empty == 1 else "count"
         yield f"{count(empty, 'query')} without any relevant item {counts} as {result.setting.empty}."
+    for name, bounds in medians(result).items():
+        median = f"{bounds.lower:g}" if bounds.lower == bounds.upper else f"{bounds.lower:g} to {bounds.upper:g}"
+        yield f"{name}: the smaller, the better, so report 'upper'. Its median over the queries (MedR) is {median}."
     yield from about_ties(result)
     if result.evaluated.noisy:
         yield from _about_noise(result)
     yield from about_zeros(result)
+
+
+def medians(result: Measured) -> dict[str, Bounds[float]]:
+    """The medians of the measures whose median is usual, which are ranks; empty if there is none."""
+    ranks = [name for name in result.measures if parse(name).definition.smaller_is_better]
+    return {name: result.median(name) for name in ranks}
 
 
 def _about_categories(result: Measured) -> Iterator[str]:

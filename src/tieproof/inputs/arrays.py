@@ -16,6 +16,10 @@ Embeddings = Array
 LARGEST = 2.0**53
 """float64 represents every integer up to this size."""
 
+INEXACT_GRADE = (
+    "The relevance contains a grade beyond 2^53, which float64 cannot represent exactly. Pass smaller grades."
+)
+
 BLOCK_BYTES = 4 * 2**20
 """Size of a float64 block in a pass over the rows: small enough for a cache, large enough for NumPy."""
 
@@ -216,7 +220,8 @@ def is_bfloat16(array: Array) -> bool:
 
 def type_name(dtype: np.dtype[Any]) -> str:
     """Return the name of a type for messages; NumPy's names of strings contain their size in bits."""
-    return {"U": "strings", "S": "bytes", "O": "objects"}.get(dtype.kind, dtype.name)
+    names = {"U": "strings", "S": "bytes", "O": "objects"}
+    return "structured values" if dtype.names else names.get(dtype.kind, dtype.name)
 
 
 def as_embeddings(values: Any, name: str = "embeddings") -> Embeddings:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tieproof.errors import InputError, about
-from tieproof.inputs.frames import COLUMNS, as_frame, column_called
+from tieproof.inputs.frames import as_frame, column_for
 from tieproof.inputs.labels import as_labels, check_code_points
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import text
@@ -140,13 +140,7 @@ def _by_query(values: Any) -> dict[str, Any]:
     if isinstance(values, Mapping):
         pairs = list(values.items())
     elif hasattr(values, "columns"):
-        names = [name for name in COLUMNS["query"] if name in values.columns]
-        if not names or "category" not in values.columns:
-            raise InputError(
-                f"The categories must have the columns {' or '.join(COLUMNS['query'])}, and category. The columns "
-                f"are {', '.join(map(str, values.columns)) or 'none'}; rename them."
-            )
-        columns = (column_called(values, name, "The categories").tolist() for name in (names[0], "category"))
+        columns = (column_for(values, what, "The categories").tolist() for what in ("query", "category"))
         pairs = list(zip(*columns, strict=True))
     else:
         raise InputError(

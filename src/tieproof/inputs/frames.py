@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError, library
 from tieproof.ties import Array
 
 COLUMNS = {
@@ -14,6 +14,7 @@ COLUMNS = {
     "subtopic": ("subtopic_id", "subtopic", "iteration"),
     "grade": ("relevance", "label", "grade", "rel", "score"),
     "score": ("score",),
+    "category": ("category",),
 }
 """The names of columns in tieproof, ir_measures, ranx, PyTerrier, pytrec_eval, BEIR and
 ir_datasets; the first one found is read."""
@@ -53,10 +54,7 @@ def as_frame(values: Any) -> Any:
     )  # pandas and polars have both
     if not of_arrow:
         return values
-    try:
-        import pyarrow
-    except ImportError:
-        raise MissingExtraError(f"a table of type {type(values).__name__}", "parquet") from None
+    pyarrow = library("pyarrow", f"a table of type {type(values).__name__}", "parquet")
     return _ArrowColumns(pyarrow.table(values))
 
 

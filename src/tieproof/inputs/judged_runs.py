@@ -4,6 +4,7 @@ A document is looked up by its id: in a table of all documents, or in the dictio
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise, repeat
 from typing import Any, NamedTuple
@@ -104,21 +105,12 @@ class Otherwise(NamedTuple):
     ranked: RankedDocuments
 
 
+@dataclass
 class ReadOnce:
-    """Judgments for the runs of several systems: they are read for the first one."""
+    """Judgments for the runs of several systems: `read_qrels` reads them, and the numbers of queries, only once."""
 
-    def __init__(self, values: Any) -> None:
-        self.values = values
-        self.judged: JudgedDocuments | None = None
-        self.queries: dict[bytes, int] = {}
-
-    def read(self, queries: Numbers, with_not_relevant: bool, rules: ListRules) -> JudgedDocuments:
-        """As `read_qrels`, of the same arguments each time."""
-        if self.judged is None:
-            self.judged = read_qrels(self.values, queries, with_not_relevant, rules)
-            self.queries = dict(queries)
-        queries.update(self.queries)
-        return self.judged
+    values: Any
+    read: tuple[JudgedDocuments, dict[bytes, int]] | None = None
 
 
 def read_qrels(
@@ -134,11 +126,13 @@ def read_qrels(
     with_not_relevant : whether documents that were judged not relevant are looked up, too
     """
     if isinstance(values, ReadOnce):
-        return values.read(queries, with_not_relevant, rules)
+        if values.read is None:
+            values.read = read_qrels(values.values, queries, with_not_relevant, rules), dict(queries)
+        queries.update(values.read[1])
+        return values.read[0]
     source = documents_of_qrels(values, rules, queries)
-    grade = source.value
-    sought = grade >= 0 if with_not_relevant else grade > 0
-    judged = JudgedDocuments(source.documents, grade, source.ids, sought, rules)
+    sought = source.value >= 0 if with_not_relevant else source.value > 0
+    judged = JudgedDocuments(source.documents, source.value, source.ids, sought, rules)
     if rules.own == "drop":
         return judged.without_own(queries)
     return judged._replace(rules=rules._replace(own="drop")) if source.without_own else judged

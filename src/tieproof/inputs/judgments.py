@@ -1,12 +1,13 @@
 """Relevance by judgments: pairs of a query and an item with their grades."""
 
+from collections.abc import Set
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError, warn
-from tieproof.inputs.arrays import as_array, is_rounded, type_name
+from tieproof.inputs.arrays import INEXACT_GRADE, as_array, is_rounded, type_name
 from tieproof.inputs.identities import exact_below, not_whole, stored_type
 from tieproof.inputs.relevance import NOTHING, Excluded, Relevance, places_among, pointers, ranges
 from tieproof.ties import Array, FloatArray, IntArray
@@ -92,11 +93,49 @@ class Judgments(Relevance):
         return position, self.item[index], self.grade[index]
 
 
+def _pairs_of_positives(positives: Any, n_queries: int, n_items: int) -> IntArray | None:
+    """Return the pairs (query, item) of a list of the relevant items of each query; None: it is no such list.
+
+    Arrays and sets are such lists, and so are lists of which one is longer than another.
+
+    >>> _pairs_of_positives([[0, 3], [], [5]], 3, 9).tolist(), _pairs_of_positives([[0, 3], [1, 5]], 2, 9)
+    ([[0, 0], [0, 3], [2, 5]], None)
+    """
+    if isinstance(positives, np.ndarray) and positives.dtype == object and positives.ndim == 1:
+        positives = list(positives)
+    if not isinstance(positives, list | tuple):
+        return None
+    lists = [len(items) for items in positives if isinstance(items, list)]
+    if len(lists) == len(positives) and len(set(lists)) < 2:
+        return None
+    if not all(isinstance(items, list | Set) or getattr(items, "ndim", 0) == 1 for items in positives):
+        return None
+    if len(positives) != n_queries:
+        raise InputError(
+            f"The relevance has lists of the items of {len(positives)} queries, but there are {n_queries}. Pass one "
+            "list for each query, empty where nothing is relevant."
+        )
+    rows = [as_array([*items] if isinstance(items, Set) else items, "relevance") for items in positives]
+    for query, items in enumerate(rows):
+        if len(items) and not (
+            items.ndim == 1 and items.dtype.kind in "iu" and 0 <= items.min() <= items.max() < n_items
+        ):
+            raise InputError(
+                f"The items that are relevant to query {query} must be whole numbers from 0 to {n_items - 1}, but "
+                f"are {items.tolist()[:3]!r}. Pass the positions of the items in the gallery."
+            )
+    of_query = np.repeat(np.arange(n_queries), list(map(len, rows)))
+    return np.column_stack([of_query, np.concatenate(rows).astype(np.int64)])
+
+
 def checked_triples(triples: Any, n_queries: int, n_items: int, leave_one_out: bool) -> Triples:
-    """Return query, item and grade of each triple; the first wrong triple is refused.
+    """Return query, item and grade of each triple, or of each item in lists; the first wrong triple is refused.
 
     Warns of an array that may as well be a matrix (queries, items); a list of tuples is one of triples.
     """
+    named = _pairs_of_positives(triples, n_queries, n_items)
+    if named is not None:
+        return _checked_triples(named, named, n_queries, n_items, leave_one_out)
     array = as_array(triples, "relevance")
     is_list = isinstance(triples, list | tuple) and all(isinstance(row, tuple) for row in triples)
     if is_list or array.shape != (n_queries, n_items):
@@ -125,10 +164,7 @@ def _checked_triples(triples: Any, array: Array, n_queries: int, n_items: int, l
     grade = np.ones(len(array))
     if array.shape[1] == 3:
         if is_rounded(array[:, 2]):
-            raise InputError(
-                "The relevance contains a grade beyond 2^53, which float64 cannot represent exactly. Pass smaller "
-                "grades."
-            )
+            raise InputError(INEXACT_GRADE)
         grade = array[:, 2].astype(np.float64)
     if not np.isfinite(grade).all():
         row = int(np.argmin(np.isfinite(grade)))

@@ -37,12 +37,11 @@ MOST_WASTE = 16
 INTEGERS = (bool, int, np.bool_, np.integer)
 
 LABEL_TYPES: tuple[tuple[tuple[type, ...], str], ...] = (
-    (INTEGERS, "iub"),
     ((float, np.floating, *INTEGERS), "f"),
     ((str,), "U"),
     ((bytes,), "S"),
 )
-"""The types of objects that can be labels together, and the kinds of a NumPy array of them."""
+"""The types of objects other than integers that can be labels together, and the kind of a NumPy array of them."""
 
 
 def checked_labels(
@@ -155,17 +154,17 @@ def as_label_array(values: Any, name: str) -> Array:
         stored_as = {kind: np.dtype(kind).name if issubclass(kind, np.floating) else "float64" for kind in kinds}
         limits = {kind: exact_below(name) for kind, name in stored_as.items()}
         limit = np.array([limits[type(each)] for each in array.flat], np.int64).reshape(array.shape)
-        array = _from_objects(array, name)
+        array = from_objects(array, name)
     if array.dtype.kind == "f" or is_bfloat16(array):
         stored = stored_type(values, array)
         if is_bfloat16(array):
             array = array.astype(np.float32)
-        _check_whole(array, exact_below(stored) if limit is None else limit, name)
+        check_unrounded(array, exact_below(stored) if limit is None else limit, name)
         return array.astype(np.int64)
     if array.dtype.kind not in "iubUS":
         raise InputError(f"The {name} must be integers or strings, not {type_name(array.dtype)}.")
-    if array.dtype.kind in "iub" and not (array.dtype == np.uint64 and array.max(initial=0) >= 2**63):
-        return array.astype(np.int64)
+    if array.dtype.kind in "iub":
+        return array.astype(np.uint64 if array.dtype.kind == "u" and array.max(initial=0) >= 2**63 else np.int64)
     return array
 
 
@@ -183,7 +182,7 @@ def with_labels(values: Any, name: str) -> list[Any]:
     return [labels_of(each, place) for place, each in enumerate(values)]
 
 
-def _check_whole(array: Array, limit: Any, name: str) -> None:
+def check_unrounded(array: Array, limit: Any, name: str) -> None:
     """Refuse floats as labels if they are not whole numbers, or so large that they may have been rounded."""
     wrong = not_whole(array, limit)
     if not wrong.any():
@@ -202,26 +201,25 @@ def _check_whole(array: Array, limit: Any, name: str) -> None:
     )
 
 
-def _from_objects(array: Array, name: str) -> Array:
+def from_objects(objects: Any, name: str) -> Array:
     """Convert objects that are all numbers, all strings or all bytes to an array of that type."""
+    array = np.asarray(objects, dtype=object)
     values = array.ravel().tolist()
     if not values:
         return np.empty(array.shape, np.int64)
-    for types, letters in LABEL_TYPES:
+    if all(isinstance(value, INTEGERS) for value in values):
+        kind = integer_type(min(values), max(values), name)
+        return np.array(values, kind).reshape(array.shape)
+    for types, letter in LABEL_TYPES:
         if all(isinstance(value, types) for value in values):
-            if letters in ("U", "S"):
+            if letter in "US":
                 check_widths(values, f"The {name}")
+                if any(value[-1:] in ("\0", b"\0") for value in values):
+                    raise InputError(
+                        f"The {name} contain a string that ends in a NUL character, which NumPy drops. Rename it."
+                    )
             labels = np.array(values).reshape(array.shape)
-            if types is INTEGERS and labels.dtype.kind not in letters:
-                raise InputError(
-                    f"The {name} contain integers from {min(values)} to {max(values)}, which do not fit into one "
-                    "type of at most 64 bits. Number the labels from 0, or pass strings."
-                )
-            if labels.dtype.kind in "US" and any(value[-1:] in ("\0", b"\0") for value in values):
-                raise InputError(
-                    f"The {name} contain a string that ends in a NUL character, which NumPy drops. Rename it."
-                )
-            if labels.dtype.kind in letters:
+            if labels.dtype.kind == letter:
                 return labels
     if all(isinstance(value, list) for value in values):
         raise InputError(f"The {name} are lists of different lengths, which are probably batches. {JOIN}")
@@ -235,6 +233,21 @@ def _from_objects(array: Array, name: str) -> Array:
     kinds = sorted({type(value).__name__ for value in values})
     raise InputError(
         f"The {name} must be all integers or all strings, but contain {', '.join(kinds)}. Convert them first."
+    )
+
+
+def integer_type(least: int, most: int, name: str) -> type[np.int64 | np.uint64]:
+    """Return the type of labels that are integers from the least to the most; 64 bits must be enough.
+
+    >>> integer_type(0, 2**64 - 1, "labels").__name__
+    'uint64'
+    """
+    for kind in (np.int64, np.uint64):
+        if np.iinfo(kind).min <= least and most <= np.iinfo(kind).max:
+            return kind
+    raise InputError(
+        f"The {name} contain integers from {least} to {most}, which do not fit into one type of at most 64 bits. "
+        "Number the labels from 0, or pass strings."
     )
 
 

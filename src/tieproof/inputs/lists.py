@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError, about
-from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.arrays import INEXACT_GRADE, as_numbers
 from tieproof.inputs.identities import exact_below, not_whole, stored_type
 from tieproof.inputs.labels import as_labels, checked_labels
 from tieproof.inputs.options import rounded
@@ -48,10 +48,8 @@ def as_rows(values: Any, name: str) -> Rows:
     return rows
 
 
-def rounded_rows(values: Any, name: str, precision: str | None) -> Any:
-    """Return the rows with their numbers rounded to a precision; values without one are returned as they are."""
-    if precision is None:
-        return values
+def rounded_rows(values: Any, name: str, precision: str | None) -> Rows:
+    """Return the rows, with their numbers rounded to a precision if there is one."""
     rows = as_rows(values, name)
     return rounded(rows, precision) if isinstance(rows, np.ndarray) else [rounded(row, precision) for row in rows]
 
@@ -112,10 +110,7 @@ def in_float64(block: Array, name: str, first_query: int) -> FloatArray:
     """Convert numbers to float64 without changing their order; numbers that are not finite are refused."""
     if block.dtype.kind in "iu" and block.size and max(abs(int(block.min())), int(block.max())) > 2**53:
         if name == "relevance":
-            raise InputError(
-                "The relevance contains a grade beyond 2^53, which float64 cannot represent exactly. Pass smaller "
-                "grades."
-            )
+            raise InputError(INEXACT_GRADE)
         # float64 would make different integers equal, so ranks, which have the same order, take their place.
         return np.unique(block, return_inverse=True)[1].reshape(block.shape).astype(np.float64)
     finite = np.isfinite(block)
@@ -128,14 +123,32 @@ def in_float64(block: Array, name: str, first_query: int) -> FloatArray:
     return block.astype(np.float64)
 
 
-def as_limits(n_relevant: Any, n_items: Any, n_queries: int) -> tuple[IntArray, IntArray | None] | None:
-    """Return the numbers of relevant and of all items of each query, (q,) each, for lists that were cut off."""
+class Limits(NamedTuple):
+    """The numbers of relevant and of all items of each query, (q,) each, in its list or not.
+
+    complete : nothing but the listed items is ranked; otherwise the lists were cut off
+    """
+
+    n_relevant: IntArray
+    n_items: IntArray | None
+    complete: bool = False
+
+
+def as_limits(n_relevant: Any, n_items: Any, complete: Any, n_queries: int) -> Limits | None:
+    """Return the numbers of items for lists that lack some, checked."""
+    if complete and (n_relevant is None or n_items is not None):
+        raise InputError(
+            "complete=True says that the relevant items which a list lacks were never found. Pass n_relevant=, the "
+            "number of all relevant items of each query, and no n_items.",
+            "complete",
+        )
     if n_relevant is None:
         if n_items is not None:
             raise InputError("n_items applies only to lists that were cut off. Pass n_relevant, too.")
         return None
     relevant = _as_counts(n_relevant, "n_relevant", "relevant items", n_queries)
-    return relevant, None if n_items is None else _as_counts(n_items, "n_items", "items", n_queries)
+    items = None if n_items is None else _as_counts(n_items, "n_items", "items", n_queries)
+    return Limits(relevant, items, bool(complete))
 
 
 def _as_counts(values: Any, name: str, what: str, n_queries: int) -> IntArray:

@@ -1,4 +1,4 @@
-"""Parses and checks options: words, whole numbers, shares, memory, threads and number formats."""
+"""Parses and checks options: words, whole numbers, shares, memory, threads, number formats and optional libraries."""
 
 import os
 import re
@@ -12,9 +12,8 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.ties import Array
 
-FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-"""The bytes of the units of memory: kB, MB, … and KiB, MiB, …."""
+UNITS = ("", "k", "m", "g", "t")
+"""The units of memory, each 1000 bytes of the one before, or 1024 with an i: kB, MB, … and KiB, MiB, …."""
 
 MOST_MEMORY = 2.0**62
 """More bytes than any machine has."""
@@ -79,8 +78,8 @@ def parse_memory(size: str | int) -> int:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)(b?)\s*", str(size), re.IGNORECASE)
     count = 0
     if match and not (match[3] and not match[2]):
-        factors = BINARY if match[3] else FACTORS
-        count = int(min(float(match[1]) * factors[match[2].lower()], MOST_MEMORY))
+        factor = (1024 if match[3] else 1000) ** UNITS.index(match[2].lower())
+        count = int(min(float(match[1]) * factor, MOST_MEMORY))
     if count < 1 or isinstance(size, bool):
         raise InputError(
             f"The memory size must be a number of bytes such as '1GiB', '256MiB' or 2000000000, not {size!r}."
@@ -92,8 +91,7 @@ def parse_threads(threads: int | None) -> int:
     """Return the number of threads; None means one per processor that this process may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1:
-        raise InputError(f"The number of threads must be a whole number of at least 1, not {threads!r}.")
+    check_whole("threads", threads, beside=", or None")
     return int(min(threads, MOST_THREADS))
 
 
@@ -180,7 +178,7 @@ def rounded(numbers: Array, precision: str | None) -> Array:
     """Round numbers to a precision; None leaves them as they are. A number beyond its range is refused.
 
     >>> rounded(np.array([20.12345678912, 20.12345678911]), "float32").tolist()
-    [20.12345695495605, 20.12345695495605]
+    [20.123456954956055, 20.123456954956055]
     """
     if precision is None:
         return numbers

@@ -41,8 +41,8 @@ class Listed(NamedTuple):
     kind: Literal["numbers", "hits", "ranks"] = "ranks"
 
 
-def entries_of(values: Any, owner: str, value: str) -> list[tuple[Any, Any]] | None:
-    """Return pairs of a query and its documents from a dictionary or a list; None for anything else.
+def entries_of(values: Any, owner: str, value: str) -> list[tuple[Any, Any]]:
+    """Return pairs of a query and its documents from a dictionary or a list.
 
     The entries of a list name their query, as those of rank_llm do; they are rows of one document; or they are the
     documents of the queries 0, 1, ….
@@ -59,8 +59,6 @@ def entries_of(values: Any, owner: str, value: str) -> list[tuple[Any, Any]] | N
         if is_answer(values) and _found(values, NAMES):  # the only entry of a list
             return [entry_of(values, 0, owner, value)]
         return list(values.items())
-    if not isinstance(values, list | tuple):
-        return None
     first = values[0] if values else None
     if not is_answer(first) and _found(first, names_of("query")) and _found(first, names_of("document")):
         queries = [found and found[1] for found in _column(values, names_of("query"))]

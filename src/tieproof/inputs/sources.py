@@ -21,7 +21,7 @@ from tieproof.inputs.lists import in_float64
 from tieproof.inputs.ranks import contradiction
 from tieproof.inputs.readers import json_lists, trec
 from tieproof.inputs.readers.lines import line_at
-from tieproof.inputs.readers.location import File, Piped, split
+from tieproof.inputs.readers.location import Piped, split
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
 from tieproof.inputs.responses import Listed, check_order, entries_of, is_answer, listed
 from tieproof.ties import FloatArray, IntArray
@@ -93,35 +93,7 @@ def refuse_twice(source: Source, queries: Numbers, rows: Sequence[int], advice: 
 def read(values: Any, role: Role, queries: Numbers) -> Source:
     """Read a source, and refuse values that are not finite."""
     values = as_frame(values)
-    if role is QRELS and isinstance(values, str) and values.startswith(LIBRARIES):
-        library = import_module(f"tieproof.inputs.readers.{values.partition(':')[0]}")
-        lists, without_own = library.read(values)
-        source = _from_lists(list(lists.items()), role, queries, values)._replace(without_own=without_own)
-    elif isinstance(values, str | os.PathLike):
-        path, entry = (values, None) if isinstance(values, Piped) else split(values)
-        is_json = path.name.lower().endswith(json_lists.EXTENSIONS)
-        if is_json or (isinstance(values, Piped) and json_lists.is_json(values)):
-            source = _from_json(path, entry, role, queries)
-        else:
-            source = _from_trec(values, role, queries)
-    elif hasattr(values, "columns"):
-        source = _from_frame(values, role, queries)
-    elif type(values).__module__.partition(".")[0] == "ranx":
-        given, expected = type(values).__name__, "Run" if role.value == "score" else "Qrels"
-        if given != expected:
-            raise InputError(
-                f"{role.name} {role.verb} a {given} of ranx, but a {expected} of ranx is expected. Pass the qrels "
-                "first, then the run."
-            )
-        source = _from_ranx(values, role, queries)
-    elif (entries := entries_of(values, role.name, role.value)) is not None:
-        source = _from_lists(entries, role, queries)
-    else:
-        raise InputError(
-            f"{role.name} must be the path of a TREC file, a dictionary {{query: {{document: {role.value}}}}}, a "
-            f"data frame or a table of Arrow, not {type(values).__name__}."
-        )
-
+    source = _reader_of(values, role)(values, role, queries)
     finite = np.isfinite(source.value)
     if not finite.all():
         row = int(np.argmin(finite))
@@ -130,6 +102,26 @@ def read(values: Any, role: Role, queries: Numbers) -> Source:
             f"must be a finite number; leave out documents without a {role.value}."
         )
     return source
+
+
+def _reader_of(values: Any, role: Role) -> "Reader":
+    """Return the function that reads values of this kind, or a file with this extension."""
+    if role is QRELS and isinstance(values, str) and values.startswith(LIBRARIES):
+        return _from_library
+    if isinstance(values, str | os.PathLike):
+        name = values.name if isinstance(values, Piped) else split(values).path.name
+        is_json = name.lower().endswith(json_lists.EXTENSIONS)
+        return _from_json if is_json or (isinstance(values, Piped) and json_lists.is_json(values)) else _from_trec
+    if hasattr(values, "columns"):
+        return _from_frame
+    if type(values).__module__.partition(".")[0] == "ranx":
+        return _from_ranx
+    if isinstance(values, Mapping | list | tuple):
+        return _from_lists
+    raise InputError(
+        f"{role.name} must be the path of a TREC file, a dictionary {{query: {{document: {role.value}}}}}, a data "
+        f"frame or a table of Arrow, not {type(values).__name__}."
+    )
 
 
 def contradicting_ranks(source: Source, queries: Numbers) -> str | None:
@@ -177,15 +169,20 @@ def _from_trec(location: str | os.PathLike[str] | Piped, role: Role, queries: Nu
     return Source(documents, value, os.fsdecode(location), place, rank=rank, said=said)
 
 
-def _from_lists(
-    entries: Sequence[tuple[Any, Any]], role: Role, queries: Numbers, called: str = "", lines: Sequence[int] = ()
-) -> Source:
-    """Return the documents of pairs of a query and its documents.
+def _from_library(location: str, role: Role, queries: Numbers) -> Source:
+    library = import_module(f"tieproof.inputs.readers.{location.partition(':')[0]}")
+    lists, without_own = library.read(location)
+    return _from_lists(lists, role, queries, location)._replace(without_own=without_own)
+
+
+def _from_lists(values: Any, role: Role, queries: Numbers, called: str = "", lines: Sequence[int] = ()) -> Source:
+    """Return the documents of the lists of queries.
 
     called : the name of the file
-    lines : the line of the file that each pair is on
+    lines : the line of the file that each list is on
     """
     lists: list[Listed] = []
+    entries = entries_of(values, role.name, role.value)
     for at, (query, given) in enumerate(entries):
         try:
             lists.append(listed(query, given, role.name, role.value))
@@ -237,17 +234,18 @@ def _with_ranks(lists: Sequence[Listed], number: Sequence[int], role: Role) -> t
 BY_PLACE = "Documents without scores are ranked in the order given, or by their ranks, of which the smallest is best."
 
 
-def _from_json(path: File | Piped, entry: str | None, role: Role, queries: Numbers) -> Source:
+def _from_json(location: str | os.PathLike[str] | Piped, role: Role, queries: Numbers) -> Source:
     from tieproof.inputs.readers import mteb
 
+    path, entry = (location, None) if isinstance(location, Piped) else split(location)
     read, lines = json_lists.read(path) if entry is None else (json_lists.read_dictionary(path), [])
     called = str(path) if entry is None else f"{path}:{entry}"
     is_mteb = isinstance(read, dict) and not any(map(is_answer, read.values())) and mteb.has_splits(read)
     if entry is not None or is_mteb:
         lists, without_own = mteb.of_split(read, str(path), entry, role.value)
-        return _from_lists(list(lists.items()), role, queries, called)._replace(without_own=without_own)
+        return _from_lists(lists, role, queries, called)._replace(without_own=without_own)
     try:
-        return _from_lists(entries_of(read, role.name, role.value) or [], role, queries, called, lines)
+        return _from_lists(read, role, queries, called, lines)
     except InputError as error:
         said = str(error) if called in str(error) else f"{called}: {error}"
         raise InputError(said, error.argument) from None
@@ -275,12 +273,22 @@ def _ranks_in(frame: Any) -> FloatArray | None:
 
 
 def _from_ranx(values: Any, role: Role, queries: Numbers) -> Source:
+    given, expected = type(values).__name__, "Run" if role.value == "score" else "Qrels"
+    if given != expected:
+        raise InputError(
+            f"{role.name} {role.verb} a {given} of ranx, but a {expected} of ranx is expected. Pass the qrels first, "
+            "then the run."
+        )
     from tieproof.inputs.readers import ranx
 
     lists = ranx.read(values)
     query = np.repeat(numbered(lists.queries, queries, role), lists.lengths)
     source = Source(documents_in_columns(lists.names, query), np.zeros(0), role.name, lambda rows: "")
     return source._replace(value=_as_values(lists.values, role, source, queries))
+
+
+Reader = Callable[[Any, Role, Numbers], Source]
+"""Reads judgments or a run, and gives its queries their numbers."""
 
 
 def numbered(names: list[Any], queries: Numbers, role: Role) -> IntArray:

@@ -112,7 +112,7 @@ class TieIntervals(AbsTaskRetrieval):  # type: ignore[misc]
         data = self.dataset[hf_split] if hf_subset not in self.dataset else self.dataset[hf_subset][hf_split]
         ranked = data["top_ranked"]
         candidates = len(data["corpus"]) if ranked is None else max(map(len, ranked.values()), default=0)
-        return self._top_k - self.ignore_identical_ids if candidates > self._top_k else 0
+        return max(self._top_k - self.ignore_identical_ids, 1) if candidates > self._top_k else 0
 
 
 def _scored(

@@ -20,12 +20,14 @@ from tieproof.measures.base import Parameter as Parameter
 from tieproof.measures.base import aliases as aliases
 from tieproof.measures.base import define as define
 from tieproof.measures.base import parse as parse
-from tieproof.measures.base import parse_list as parse_list
 from tieproof.measures.relevant_ranks import AP as AP
 from tieproof.measures.relevant_ranks import AP_TRAPEZOID as AP_TRAPEZOID
 from tieproof.measures.relevant_ranks import INP as INP
 from tieproof.measures.relevant_ranks import RR as RR
+from tieproof.measures.relevant_ranks import FirstRank as FirstRank
+from tieproof.measures.relevant_ranks import FullRecall as FullRecall
 from tieproof.measures.relevant_ranks import Success as Success
+from tieproof.measures.trec_eval import parse_list as parse_list
 from tieproof.measures.weighted_ranks import AUC as AUC
 from tieproof.measures.weighted_ranks import F1 as F1
 from tieproof.measures.weighted_ranks import RBP as RBP

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from fractions import Fraction
 from typing import Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -18,7 +18,10 @@ from tieproof.errors import InputError
 from tieproof.ties import FloatArray, IntArray, Ties
 
 Value: TypeAlias = str | float
-Cutoff: TypeAlias = int | Literal["R"]
+Cutoff: TypeAlias = int | str
+"""A rank; "R", the query's number of relevant items; or a share of the items that are ranked, such as "1%"."""
+
+PERCENT = r"(100|[0-9]{1,2}(\.[0-9]{1,3})?)%"
 
 
 class Estimates(NamedTuple):
@@ -82,12 +85,13 @@ Where grades are whole numbers, as in these two, rel=1 is the default; a grade o
 class Definition:
     """The definition of a measure.
 
-    cutoff: whether `@k` is "required", "optional" or "none"; rank_r: whether `@R` is allowed (R is the query's number
-    of relevant items); at_rank_r: if it is not, the measure that equals it; judged_only: whether the measure reads
-    `Ties.judged`; unjudged: whether it reads `Ties.unjudged`; graded: whether it reads grades, or no relevance at
-    all, and therefore has no parameter `rel`; total: whether the values are counts, which are added up over queries
-    where others are averaged; falls_with: the parameter and its value for which the measure, if it has a cutoff, can
-    fall when a relevant item moves up; None: it never falls (docs/noise.md). libraries.toml has other names.
+    cutoff: whether `@k` is "required", "optional" or "none"; rank_r: whether `@R` is allowed (R is the query's
+    number of relevant items); at_rank_r: if it is not, the measure that equals it; judged_only: whether the measure
+    reads `Ties.judged`; unjudged: whether it reads `Ties.unjudged`; graded: whether it reads grades, or no relevance
+    at all, and therefore has no parameter `rel`; total: whether the values are counts, which are added up over
+    queries where others are averaged; smaller_is_better: whether it falls when a relevant item moves up; falls_with:
+    the parameter and its value for which the measure, if it has a cutoff, can fall when a relevant item moves up;
+    None: it never falls (docs/noise.md). libraries.toml has other names.
     """
 
     name: str
@@ -102,6 +106,7 @@ class Definition:
     unjudged: bool = False
     graded: bool = False
     total: bool = False
+    smaller_is_better: bool = False
     falls_with: tuple[str, str] | None = None
     parameters: tuple[Parameter, ...] = ()
 
@@ -109,6 +114,11 @@ class Definition:
     def needs_relevant(self) -> bool:
         """Whether a query with nothing relevant has no value of its own, as it has of counts and of judgments."""
         return not (self.total or self.unjudged)
+
+    @property
+    def is_score(self) -> bool:
+        """Whether the mean over queries is a score, which is better the larger it is."""
+        return not (self.total or self.smaller_is_better)
 
     @property
     def all_parameters(self) -> tuple[Parameter, ...]:
@@ -187,7 +197,11 @@ class Measure:
         return Measure(self.name, chosen, self.cutoff)
 
     def __matmul__(self, cutoff: Cutoff) -> "Measure":
-        """Return the measure cut off after rank `cutoff`; "R" stands for the query's number of relevant items."""
+        """Return the measure cut off after rank `cutoff`, or after a share such as "1%" of the items that are ranked.
+
+        "R" stands for the query's number of relevant items. A share is rounded to a whole number, halves to an even
+        one, and is at least one item.
+        """
         definition = self.definition
         text = f"{self}@{cutoff}"
         if definition.cutoff == "none" or self.cutoff is not None:
@@ -195,18 +209,21 @@ class Measure:
             raise InputError(f"'{text}': '{self}' {why}; write '{self}'.")
         if definition.rank_r and cutoff == "R":
             return Measure(self.name, self.parameters, "R")
+        if not definition.unjudged and re.fullmatch(PERCENT, str(cutoff)) and float(str(cutoff)[:-1]):
+            return Measure(self.name, self.parameters, f"{float(str(cutoff)[:-1]):g}%")
         if isinstance(cutoff, bool) or not isinstance(cutoff, int | np.integer) or cutoff < 1:
             or_r = " (or R, the query's number of relevant items)" if definition.rank_r else ""
             same = f"; at the query's number of relevant items it is '{definition.at_rank_r}'"
             instead = same if cutoff == "R" and definition.at_rank_r else ""
-            raise InputError(f"The cutoff of '{text}' must be a whole number of at least 1{or_r}{instead}.")
+            share = "" if definition.unjudged else ", or a share of all items such as 1%"
+            raise InputError(f"The cutoff of '{text}' must be a whole number of at least 1{or_r}{share}{instead}.")
         if cutoff > 2**53:
             raise InputError(f"The cutoff of '{text}' is larger than any gallery; write a smaller one.")
         return Measure(self.name, self.parameters, int(cutoff))
 
     @property
     def is_monotone(self) -> bool:
-        """Whether the measure never falls when a relevant item moves up past an item that is not relevant.
+        """Whether the measure never gets worse when a relevant item moves up past an item that is not relevant.
 
         >>> parse("AP@10").is_monotone, parse("AP(norm=hits)@10").is_monotone
         (True, False)
@@ -241,7 +258,9 @@ class Measure:
         """Return the cutoff of every query, shape (Q,), or None without a cutoff."""
         if self.cutoff is None:
             return None
-        return ties.n_relevant if self.cutoff == "R" else np.full(ties.n_queries, self.cutoff)
+        if isinstance(self.cutoff, str):
+            return ties.n_relevant if self.cutoff == "R" else ties.share(Fraction(self.cutoff[:-1]) / 100)
+        return np.full(ties.n_queries, self.cutoff)
 
     def __str__(self) -> str:
         parameters = ",".join(f"{name}={value}" for name, value in self.parameters)
@@ -283,9 +302,9 @@ def parse(text: "str | Measure") -> Measure:
 
         meanings = spellings.meanings_of(spelling)
         if name not in names or (meanings and (values or "." in cutoff)):
-            return parse(spellings.translated(spelling, REGISTRY))
+            return parse(spellings.translated(spelling, REGISTRY, parse))
         if any(meaning.theirs == head and meaning.ours not in ("", names[name]) for meaning in meanings):
-            return parse(spellings.translated(spelling, REGISTRY, own=names[name]))
+            return parse(spellings.translated(spelling, REGISTRY, parse, own=names[name]))
     measure = Measure(names[name])
     for item in filter(None, values.split(",")):
         key, equals, value = (part.strip().strip("'\"") for part in item.partition("="))
@@ -294,52 +313,8 @@ def parse(text: "str | Measure") -> Measure:
         measure = measure(**{key: value})
     if at:
         number = cutoff.strip()
-        if not re.fullmatch(r"[0-9]+|[rR]", number):
-            raise InputError(f"The cutoff of '{text}' must be a whole number of at least 1.")
-        measure = measure @ ("R" if number in ("r", "R") else int(number))
+        measure = measure @ (int(number) if re.fullmatch("[0-9]+", number) else number.upper())
     return measure.complete()
-
-
-def parse_list(text: str) -> list[Measure]:
-    """Return the measures that `text` names, with commas or blanks between them.
-
-    official, set and all_trec are the measures of these sets of trec_eval that tieproof has.
-
-    >>> parse_list("nDCG@10, AP(norm=min)@5 RR"), parse_list("P.5,10"), parse_list("P@5,10")
-    ([nDCG@10, AP(norm=min)@5, RR], [P@5, P@10], [P@5, P@10])
-    >>> parse_list("set")
-    [NumQ, NumRet, NumRel, NumRelRet, SetP, SetRelP, SetR, SetAP, SetF]
-    """
-    return list(_parse_list(text, len(REGISTRY)))
-
-
-@lru_cache(maxsize=256)
-def _parse_list(text: str, known: int) -> tuple[Measure, ...]:
-    """Parse a list of measures; results are cached until another measure is defined."""
-    from tieproof.measures.trec_eval import SETS, members
-
-    spellings: list[str] = []
-    for part in parts_of(text):
-        spellings += members(part).measures.values() if part in SETS else [part]
-    return tuple(parse(spelling) for spelling in spellings or [text])
-
-
-def parts_of(text: str) -> list[str]:
-    """Return the names in a list of measures, as they are spelled there.
-
-    A number alone is a further cutoff or recall of the measure before it, as in trec_eval.
-
-    >>> parts_of("map P.5, 10"), parts_of("iprec_at_recall.0.1,0.25"), parts_of("RBP(p=0.8,gain=linear),0.2")
-    (['map', 'P.5', 'P.10'], ['iprec_at_recall.0.1', 'iprec_at_recall.0.25'], ['RBP(p=0.8,gain=linear)', '0.2'])
-    """
-    parts: list[str] = []
-    for part in re.split(r"[\s,]+(?![^()]*\))", re.sub(r"\s*([(@])", r"\1", text)):
-        number = r"[0-9]+\.[0-9]+" if "." in part else "[0-9]+"
-        if re.fullmatch(number, part) and parts and re.search(f"{number}$", parts[-1]):
-            parts.append(re.sub(f"{number}$", part, parts[-1]))
-        elif part:
-            parts.append(part)
-    return parts
 
 
 def aliases() -> list[tuple[str, str, str]]:

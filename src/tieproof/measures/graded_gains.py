@@ -3,8 +3,6 @@
 A graded tie is ambiguous if its gains differ. Its items are ranked one by one, with the larger gains first or last.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from tieproof.errors import InputError
@@ -71,30 +69,21 @@ def _gain(measure: Measure, grades: FloatArray) -> tuple[FloatArray, IntArray]:
     return digits[which], (exponent.astype(np.int64) - _LIFT * tiny)[which]
 
 
-class _Items(NamedTuple):
-    """The relevant items, shape (sum of m,): tie, query, place within the tie from 1 (gains falling), gain."""
-
-    tie: IntArray
-    query: IntArray
-    place: IntArray
-    gain: FloatArray
-
-
 def graded_gain(
     ties: Ties, gain: FloatArray, weights: Tabled | Geometric, most: FloatArray, last: IntArray | None
 ) -> Estimates:
     """Return the weighted gain of graded items down to rank `last` (Q,), divided by `most` (Q,), which bounds it."""
     starts = np.cumsum(ties.m) - ties.m
     tie = np.repeat(np.arange(len(ties.m)), ties.m)
-    items = _Items(tie, ties.query[tie], np.arange(1, len(tie) + 1) - starts[tie], gain)
+    of_query, place = ties.query[tie], np.arange(1, len(tie) + 1) - starts[tie]  # gains fall within a tie
     smallest = np.where(ties.m < ties.l, 0.0, gain[starts + ties.m - 1])
     ambiguous = gain[starts] > smallest
 
-    rank_if_best = ties.k[tie] + items.place
-    rank_if_worst = (ties.k + ties.l)[tie] + 1 - items.place
+    rank_if_best = ties.k[tie] + place
+    rank_if_worst = (ties.k + ties.l)[tie] + 1 - place
 
     def placed(chosen: IntArray, rank: IntArray) -> Pair:
-        query, rank = items.query[chosen], rank[chosen]
+        query, rank = of_query[chosen], rank[chosen]
         weight = weights.sum(rank - 1, rank if last is None else _clipped(rank, last[query]))
         return sum_by_query(query, weight * gain[chosen], most)
 
@@ -105,7 +94,7 @@ def graded_gain(
     rows = np.flatnonzero(ambiguous)
     query, k, l = ties.query[rows], ties.k[rows], ties.l[rows]
     end = k + l if last is None else np.maximum(np.minimum(last[query], k + l), k)
-    gain_sum, gain_spread = _gain_moments(ties, items, smallest)
+    gain_sum, gain_spread = _gain_moments(ties, tie, gain, smallest)
     mean = base + sum_by_query(query, weights.sum(k, end) * gain_sum[rows] / l, most)
     inside = np.flatnonzero(end > k)
     spread = np.zeros(len(rows))
@@ -150,12 +139,12 @@ def ideal_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, last: Int
     return np.where(total == 0.0, 1.0, total)
 
 
-def _gain_moments(ties: Ties, items: _Items, smallest: FloatArray) -> tuple[Pair, FloatArray]:
+def _gain_moments(ties: Ties, tie: IntArray, gain: FloatArray, smallest: FloatArray) -> tuple[Pair, FloatArray]:
     """Return the sum of the gains of each tie, as a pair, and the sum of their squared distances to the mean."""
     n_ties = len(ties.m)
-    sums = sum_by_query(items.tie, Pair.of(items.gain), add_by_query(items.tie, items.gain, n_ties))
-    excess = items.gain - smallest[items.tie]
-    mean = add_by_query(items.tie, excess, n_ties) / ties.l
-    distance = excess - mean[items.tie]
-    spread = add_by_query(items.tie, distance * distance, n_ties)
+    sums = sum_by_query(tie, Pair.of(gain), add_by_query(tie, gain, n_ties))
+    excess = gain - smallest[tie]
+    mean = add_by_query(tie, excess, n_ties) / ties.l
+    distance = excess - mean[tie]
+    spread = add_by_query(tie, distance * distance, n_ties)
     return sums, spread + (ties.l - ties.m) * (mean * mean)

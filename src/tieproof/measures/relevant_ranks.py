@@ -1,4 +1,4 @@
-"""Measures of the ranks of relevant items: AP (all of them), Success and RR (the first one), INP (the last one).
+"""Measures of the ranks of relevant items: AP (all), Success, RR, FirstRank (the first), INP, FullRecall (the last).
 
 AP: within a tie it is best if the relevant items come first, and worst if they come last; means and variances add up
 over ties (Nicolaou et al. 2018, section 4.2). Success, RR and INP: only one tie matters, the first (k, 0, l, m) or
@@ -21,6 +21,7 @@ from typing import Literal
 
 import numpy as np
 
+from tieproof.errors import InputError
 from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
 from tieproof.measures.numbers import SMALL_TIE, blockwise
 from tieproof.measures.precision_sums import best, precision_of_hits, trapezoids_of_ties, worst
@@ -94,6 +95,39 @@ def _reciprocal_rank(ties: Ties, measure: Measure) -> Estimates:
 def _inverse_penalty(ties: Ties, measure: Measure) -> Estimates:
     estimates, queries = np.zeros((4, ties.n_queries)), _queries(ties, "last")
     find_last_reciprocals(queries, ties.starts, ties.k, ties.n, ties.l, ties.m, ties.n_relevant, estimates)
+    return Estimates(*estimates)
+
+
+def _first_rank(ties: Ties, measure: Measure) -> Estimates:
+    queries = np.flatnonzero(ties.n_relevant)
+    lacking = int((np.diff(ties.starts)[queries] == 0).sum())
+    if lacking:
+        raise InputError(
+            f"FirstRank needs a relevant item of known rank, which the lists of {lacking:,} of {len(queries):,} "
+            "queries lack. Rank the whole gallery, or use RR or Success@10, which count 0 there."
+        )
+    first = ties.starts[queries]
+    k, l, m = (column[first].astype(np.float64) for column in (ties.k, ties.l, ties.m))
+    estimates = np.zeros((4, ties.n_queries))
+    estimates[0, queries] = k + 1.0
+    estimates[1, queries] = k + (l + 1.0) / (m + 1.0)
+    estimates[2, queries] = k + (l - m + 1.0)
+    estimates[3, queries] = m * (l + 1.0) * (l - m) / ((m + 1.0) * (m + 1.0) * (m + 2.0))
+    return Estimates(*estimates)
+
+
+def _full_recall(ties: Ties, measure: Measure) -> Estimates:
+    """Whether no relevant item of the last tie is among those of its places that are beyond the cutoff."""
+    queries = np.flatnonzero((ties.n_relevant > 0) & (ties.missing == 0))
+    tie, ends = ties.starts[queries + 1] - 1, ties.last_ranks(measure.last_rank(ties))[queries]
+    l, m, none = ties.l[tie], ties.m[tie], np.zeros_like(tie)
+    beyond = np.clip(ties.k[tie] + l - ends, 0, l)
+    beside, places = np.zeros((4, len(queries))), np.arange(len(queries) + 1)
+    find_successes(places[:-1], places, none, l, m, beyond, beside)
+    lower, some, upper, variance = beside
+    expected = np.divide(variance, some, out=np.ones_like(some), where=some > 0)  # variance is some * (1 - some)
+    estimates = np.zeros((4, ties.n_queries))
+    estimates[:, queries] = 1.0 - upper, np.minimum(expected, 1.0), 1.0 - lower, variance
     return Estimates(*estimates)
 
 
@@ -243,5 +277,28 @@ INP = define(
         "is not in the list.",
         formula="R / (rank of the last relevant item)",
         source="Ye et al. 2021, Deep Learning for Person Re-identification, section 4.1 (mINP)",
+    )
+)
+
+FirstRank = define(
+    Definition(
+        name="FirstRank",
+        compute=_first_rank,
+        meaning="Rank of the first relevant item, from 1: its mean is the mean rank (MnR), and `Result.median` the "
+        "median rank (MedR). It is better the smaller it is, so 'upper' is what no ordering of ties exceeds.",
+        formula="rank of the first relevant item; in a tie k + (l + 1) / (m + 1) is expected",
+        source="Bordes et al. 2013 (mean rank); Faghri et al. 2018, VSE++ (median rank)",
+        smaller_is_better=True,
+    )
+)
+
+FullRecall = define(
+    Definition(
+        name="FullRecall",
+        compute=_full_recall,
+        meaning="Whether all relevant items are among the first k; 0 if a relevant item is not in the list.",
+        formula="1 if the last relevant item has rank <= k, else 0",
+        source="Wu et al. 2024, LongMemEval (recall_all@k)",
+        cutoff="required",
     )
 )

@@ -5,13 +5,19 @@ The names stand in a table, libraries.toml.
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.ties import Ties
+
+CUTOFF = r"[0-9]+\.[0-9]+(?=%)|[0-9]+"
+"""The digits of a cutoff, which may be a share of the gallery, such as 0.5%."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +78,7 @@ def meanings_of(text: str) -> list[Meaning]:
     """
     key = plain(text)
     digits_left_out = {key: ""}
-    for match in re.finditer("[0-9]+", key):
+    for match in re.finditer(CUTOFF, key):
         digits_left_out[f"{key[: match.start()]}{{k}}{key[match.end() :]}"] = match[0]
     table = by_spelling(LIBRARIES)
     return [
@@ -114,10 +120,11 @@ def is_settled(meanings: Sequence[Meaning], spelled: str) -> bool:
     return len(offered) == 1 and (exact == {True} or all(meaning.ours for meaning in meanings))
 
 
-def translated(text: str, measures: Iterable[str], own: str = "") -> str:
+def translated(text: str, measures: Iterable[str], parse: Callable[[str], Any], own: str = "") -> str:
     """Return tieproof's spelling of another library's name; an ambiguous or unknown name is refused.
 
     measures : the names of tieproof's measures
+    parse : turns tieproof's spelling into a measure
     own : the measure of tieproof that the text means in other letter case
     """
     all_meanings = [*([Meaning("tieproof", own, own, "")] if own else []), *meanings_of(text)]
@@ -125,7 +132,7 @@ def translated(text: str, measures: Iterable[str], own: str = "") -> str:
     refused: dict[str, list[str]] = {}
     for library, _, ours, reason in all_meanings:
         (offered if ours else refused).setdefault(ours or reason, []).append(library)
-    if is_settled(all_meanings, re.sub("[0-9]+", "{k}", text.strip())):
+    if is_settled(all_meanings, re.sub(CUTOFF, "{k}", text.strip())):
         return next(iter(offered))
     if offered:
         several = [f"'{ours}' in {', '.join(libraries)}" for ours, libraries in offered.items()]
@@ -133,13 +140,33 @@ def translated(text: str, measures: Iterable[str], own: str = "") -> str:
             f"in {', '.join(libraries)} it is {reason}, which is not offered" for reason, libraries in refused.items()
         ]
         raise InputError(
-            f"'{text}' has several meanings: {'; '.join(several)}. Write the name of the measure that is meant."
+            f"'{text}' has several meanings: {'; '.join(several)}.{_on_an_example([*offered], parse)} Write the name "
+            "of the measure that is meant."
         )
     if refused:
         said = "; ".join(f"in {', '.join(libraries)} it is {reason}" for reason, libraries in refused.items())
         raise InputError(f"'{text}' is not offered: {said}.")
     _refuse_parameter(text)
     raise InputError(_unknown(text, list(measures)))
+
+
+def _on_an_example(spelled: Sequence[str], parse: Callable[[str], Any]) -> str:
+    """Return what measures with the same cutoff give for a ranking in which all of them differ, if one is found.
+
+    >>> from tieproof.measures import parse
+    >>> _on_an_example(["R@10", "Success@10"], parse)
+    ' For 11 relevant items, of which the first 10 hold one, at rank 1, R@10 is 0.09091, Success@10 is 1.'
+    """
+    measures = [parse(each) for each in spelled]
+    cutoff = measures[0].cutoff
+    for relevant in (cutoff + 1, 2) if isinstance(cutoff, int) and len(measures) > 1 else ():
+        one, none = np.ones(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
+        hit = Ties(none, none, none, one, one, n_relevant=one * relevant, n_items=one * (cutoff + relevant))
+        values = [float(measure(hit).lower[0]) for measure in measures]
+        if len(set(values)) == len(values):
+            given = ", ".join(f"{measure} is {value:.4g}" for measure, value in zip(measures, values, strict=True))
+            return f" For {relevant} relevant items, of which the first {cutoff} hold one, at rank 1, {given}."
+    return ""
 
 
 def _refuse_parameter(text: str) -> None:

@@ -1,11 +1,12 @@
-"""trec_eval: its sets of measures, with the cutoffs that it has by default."""
+"""Lists of names of measures, as trec_eval reads them: its sets, and the cutoffs that it has by default."""
 
 import re
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from tieproof.errors import warn
+from tieproof.measures.base import REGISTRY, Measure, parse
 
 _RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 _CUTOFFS: dict[str, tuple[object, ...]] = {
@@ -97,3 +98,43 @@ def warn_of_others(texts: Iterable[object]) -> None:
     for name in sets_in(texts):
         others = ", ".join(members(name).others)
         warn(f"The set {name} of trec_eval also has {others}, which tieproof does not have.")
+
+
+def parse_list(text: str) -> list[Measure]:
+    """Return the measures that `text` names, with commas or blanks between them.
+
+    official, set and all_trec are the measures of these sets of trec_eval that tieproof has.
+
+    >>> parse_list("nDCG@10, AP(norm=min)@5 RR"), parse_list("P.5,10"), parse_list("P@5,10")
+    ([nDCG@10, AP(norm=min)@5, RR], [P@5, P@10], [P@5, P@10])
+    >>> parse_list("set")
+    [NumQ, NumRet, NumRel, NumRelRet, SetP, SetRelP, SetR, SetAP, SetF]
+    """
+    return list(_parse_list(text, len(REGISTRY)))
+
+
+@lru_cache(maxsize=256)
+def _parse_list(text: str, known: int) -> tuple[Measure, ...]:
+    """Parse a list of measures; results are cached until another measure is defined."""
+    spellings: list[str] = []
+    for part in parts_of(text):
+        spellings += members(part).measures.values() if part in SETS else [part]
+    return tuple(parse(spelling) for spelling in spellings or [text])
+
+
+def parts_of(text: str) -> list[str]:
+    """Return the names in a list of measures, as they are spelled there.
+
+    A number alone is a further cutoff or recall of the measure before it, as in trec_eval.
+
+    >>> parts_of("map P.5, 10"), parts_of("iprec_at_recall.0.1,0.25"), parts_of("RBP(p=0.8,gain=linear),0.2")
+    (['map', 'P.5', 'P.10'], ['iprec_at_recall.0.1', 'iprec_at_recall.0.25'], ['RBP(p=0.8,gain=linear)', '0.2'])
+    """
+    parts: list[str] = []
+    for part in re.split(r"[\s,]+(?![^()]*\))", re.sub(r"\s*([(@])", r"\1", text)):
+        number = r"[0-9]+\.[0-9]+" if "." in part else "[0-9]+"
+        if re.fullmatch(number, part) and parts and re.search(f"{number}$", parts[-1]):
+            parts.append(re.sub(f"{number}$", part, parts[-1]))
+        elif part:
+            parts.append(part)
+    return parts

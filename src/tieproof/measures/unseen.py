@@ -51,7 +51,7 @@ def first_items(
     others = np.full(ties.n_queries, np.inf)
     if n_items is not None:
         others = (n_items - ties.n_items - ties.missing).astype(np.float64)
-    known = {each.name: getattr(ties, each.name) for each in fields(Ties) if each.init}
+    known = {each.name: getattr(ties, each.name) for each in fields(Ties) if each.init} | {"n_ranked": n_items}
     return CutOffTies(**known, end=ListEnd(k, n, l, m, others), unseen=unseen)
 
 
@@ -159,6 +159,8 @@ def _between(measure: Measure, worst: Ties, best: Ties) -> Bounds:
     """Return the bounds over two rankings, without the expected value of IPrec, which takes long for large ties."""
     if measure.name == "IPrec":
         return largest_precisions(measure, worst)[0], largest_precisions(measure, best)[1]
+    if measure.definition.smaller_is_better:
+        worst, best = best, worst
     return measure(worst).lower, measure(best).upper
 
 

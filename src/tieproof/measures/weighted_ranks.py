@@ -46,18 +46,6 @@ def ideal_sum(relevant: IntArray, weights: Weights, last: IntArray | None) -> Fl
     return weights.first(relevant if last is None else np.minimum(relevant, last))
 
 
-def hits_over(divisor: Callable[[FloatArray, FloatArray], FloatArray]) -> Callable[[Ties, Measure], Estimates]:
-    """Return the measure hits / divisor(R, cutoff)."""
-
-    def compute(ties: Ties, measure: Measure) -> Estimates:
-        last = measure.last_rank(ties)
-        if last is None:
-            last = ties.n_relevant
-        return weighted_sum(ties, UNIFORM, last, divisor(ties.n_relevant.astype(np.float64), last.astype(np.float64)))
-
-    return compute
-
-
 def _persistence(ties: Ties, measure: Measure) -> Estimates:
     last, weights = measure.last_rank(ties), Geometric(float(measure["p"]))
     if measure["gain"] == "binary" or ties.grades is None:
@@ -141,62 +129,65 @@ def sum_weights(
     """
 
 
-P = define(
-    Definition(
-        name="P",
-        compute=hits_over(lambda relevant, cutoff: cutoff),
-        meaning="Precision: the share of relevant items among the first k ranks.",
-        formula="hits / k",
-        source="Cleverdon et al. 1966; under ties McSherry and Najork 2008, equation 3",
-        cutoff="required",
-        at_rank_r="Rprec",
-    )
+Divisor = Callable[[FloatArray, FloatArray], FloatArray]
+
+DIVISORS: dict[str, Divisor] = {}
+"""By what the measures of hits divide them: from R and the cutoff of each query, (Q,), by the measure's name."""
+
+
+def _define_hits(name: str, divisor: Divisor, meaning: str, formula: str, source: str, cut: bool = True) -> Measure:
+    """Define the hits down to a cutoff, or if not `cut` down to the rank R, divided."""
+
+    def compute(ties: Ties, measure: Measure) -> Estimates:
+        last = measure.last_rank(ties)
+        if last is None:
+            last = ties.n_relevant
+        return weighted_sum(ties, UNIFORM, last, divisor(ties.n_relevant.astype(np.float64), last.astype(np.float64)))
+
+    DIVISORS[name] = divisor
+    of_cut = Definition(name, compute, meaning, formula, source, cutoff="required", at_rank_r="Rprec")
+    return define(of_cut if cut else Definition(name, compute, meaning, formula, source))
+
+
+P = _define_hits(
+    "P",
+    lambda relevant, cutoff: cutoff,
+    "Precision: the share of relevant items among the first k ranks.",
+    "hits / k",
+    "Cleverdon et al. 1966; under ties McSherry and Najork 2008, equation 3",
 )
 
-RelP = define(
-    Definition(
-        name="RelP",
-        compute=hits_over(lambda relevant, cutoff: np.minimum(relevant, cutoff)),
-        meaning="Relative precision: the hits among the first k ranks, as a share of the most hits possible there.",
-        formula="hits / min(k, R)",
-        source="trec_eval (relative_P); precision@k of open-metric-learning",
-        cutoff="required",
-        at_rank_r="Rprec",
-    )
+RelP = _define_hits(
+    "RelP",
+    np.minimum,
+    "Relative precision: the hits among the first k ranks, as a share of the most hits possible there.",
+    "hits / min(k, R)",
+    "trec_eval (relative_P); precision@k of open-metric-learning",
 )
 
-R = define(
-    Definition(
-        name="R",
-        compute=hits_over(lambda relevant, cutoff: relevant),
-        meaning="Recall: the share of the relevant items that are among the first k ranks.",
-        formula="hits / R",
-        source="Cleverdon et al. 1966; under ties McSherry and Najork 2008, section 3",
-        cutoff="required",
-        at_rank_r="Rprec",
-    )
+R = _define_hits(
+    "R",
+    lambda relevant, cutoff: relevant,
+    "Recall: the share of the relevant items that are among the first k ranks.",
+    "hits / R",
+    "Cleverdon et al. 1966; under ties McSherry and Najork 2008, section 3",
 )
 
-F1 = define(
-    Definition(
-        name="F1",
-        compute=hits_over(lambda relevant, cutoff: (relevant + cutoff) / 2.0),
-        meaning="Harmonic mean of precision and recall of the first k ranks.",
-        formula="2 hits / (k + R)",
-        source="van Rijsbergen 1979, Information Retrieval, chapter 7",
-        cutoff="required",
-        at_rank_r="Rprec",
-    )
+F1 = _define_hits(
+    "F1",
+    lambda relevant, cutoff: (relevant + cutoff) / 2.0,
+    "Harmonic mean of precision and recall of the first k ranks.",
+    "2 hits / (k + R)",
+    "van Rijsbergen 1979, Information Retrieval, chapter 7",
 )
 
-Rprec = define(
-    Definition(
-        name="Rprec",
-        compute=hits_over(lambda relevant, cutoff: relevant),
-        meaning="R-precision: precision (and recall) at the rank R, the query's number of relevant items.",
-        formula="hits among the first R ranks / R",
-        source="Buckley and Voorhees 2000; trec_eval (Rprec)",
-    )
+Rprec = _define_hits(
+    "Rprec",
+    lambda relevant, cutoff: relevant,
+    "R-precision: precision (and recall) at the rank R, the query's number of relevant items.",
+    "hits among the first R ranks / R",
+    "Buckley and Voorhees 2000; trec_eval (Rprec)",
+    cut=False,
 )
 
 RBP = define(

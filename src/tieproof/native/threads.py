@@ -2,10 +2,14 @@
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from itertools import chain, islice
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from tieproof.ties import IntArray
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -68,22 +72,20 @@ def for_each(
     stop: Event | None = None,
     ahead: int = 1,
 ) -> None:
-    """Call function(item) for each item, as `in_order` does; however this ends, no thread is still working.
+    """Call function(item) for each item, as `in_order` does; however this ends, no thread is still working."""
+    with closing(in_order(function, items, threads, stop, ahead)) as done:
+        for _ in done:
+            pass
 
-    A single item is handled in the caller's thread.
-    """
+
+@contextmanager
+def borrowed(desks: deque[Item]) -> Iterator[Item]:
+    """Take one of the desks, of which there are as many as threads, and return it in the end."""
+    desk = desks.pop()
     try:
-        waiting = iter(items)
-        first = list(islice(waiting, 2))
-        if len(first) < 2:
-            for item in first:
-                function(item)
-            return
-        with closing(in_order(function, chain(first, waiting), threads, stop, ahead)) as done:
-            for _ in done:
-                pass
+        yield desk
     finally:
-        close(items)
+        desks.append(desk)
 
 
 def stripes(start: int, stop: int, size: int) -> Iterator[slice]:
@@ -94,6 +96,22 @@ def stripes(start: int, stop: int, size: int) -> Iterator[slice]:
     """
     for first in range(start, stop, size):
         yield slice(first, min(first + size, stop))
+
+
+def cut(pairs: IntArray, size: int) -> Iterator[slice]:
+    """Yield slices of consecutive queries with about `size` of their `pairs` each, and with at least one query each.
+
+    >>> list(cut(np.array([3, 0, 9, 1]), 5))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    # Queries without pairs need some memory, too.
+    ends = np.cumsum(pairs + 1)
+    start = 0
+    while start < len(pairs):
+        done = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, done + size, side="right")))
+        yield slice(start, stop)
+        start = stop
 
 
 def close(items: Iterable[Any]) -> None:

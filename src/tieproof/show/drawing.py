@@ -23,9 +23,7 @@ def draw_intervals(ax: Any, places: npt.ArrayLike, estimates: Sequence[Estimate[
     >>> ax.get_legend_handles_labels()[1]
     ['lower to upper', 'expected ± tie std']
     """
-    lower, expected, upper, std = np.array(
-        [(each.lower, each.expected, each.upper, each.std) for each in estimates]
-    ).T
+    lower, expected, upper, std = np.array([(e.lower, e.expected, e.upper, e.std) for e in estimates]).T
     ax.hlines(places, lower, upper, color=style.SKY_BLUE, linewidth=9, label="lower to upper")
     ends = {"linestyle": "", "marker": "|", "markersize": 11, "markeredgewidth": 2, "color": style.BLUE}
     for values in (lower, upper):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError, library
 from tieproof.show import style
 from tieproof.ties import Array
 from tieproof.whole_files import naming, unfinished_file
@@ -111,16 +111,32 @@ def _write_csv(result: Any, path: Path) -> None:
 
 
 def _parquet_writer() -> Writer:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("Writing a .parquet file", "parquet") from None
+    pyarrow, parquet = (
+        library(name, "Writing a .parquet file", "parquet") for name in ("pyarrow", "pyarrow.parquet")
+    )
 
     def write(result: Any, path: Path) -> None:
-        pyarrow.parquet.write_table(pyarrow.table(_storable(result.columns())), path)
+        parquet.write_table(pyarrow.table(_storable(result.columns())), path)
 
     return write
+
+
+def pages(contents: Callable[[Any], tuple[str, dict[str, Any]]]) -> Formats:
+    """The extension of a page, and its writer by Jinja2; `contents` returns the template and the values it shows."""
+
+    def page_writer() -> Writer:
+        from tieproof.show.pages.page import templates  # imports what only pages need
+
+        environment = templates()
+
+        def write(shown: Any, path: Path) -> None:
+            template, values = contents(shown)
+            text = environment.get_template(template).render(values)
+            path.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace", newline="\n")
+
+        return write
+
+    return {".html": page_writer}
 
 
 def pictures(draw: Callable[[Any, Any], Any], height: Callable[[Any], float]) -> Formats:
@@ -144,6 +160,9 @@ MEANS: Formats = {".json": _as_text("to_json")}
 LATEX: Formats = {".tex": _as_text("to_latex")}
 MARKDOWN: Formats = {".md": _as_text("to_markdown")}
 """Extensions for the table to paste into a paper, and into an issue."""
+
+PAGE = pages(lambda result: result._page())
+"""Extensions for the page of a result."""
 
 PER_QUERY: Formats = {".csv": lambda: _write_csv, ".parquet": _parquet_writer}
 """Extensions for the table with a row for every query and measure."""

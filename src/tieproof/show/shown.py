@@ -1,10 +1,11 @@
 """What results share: a result says once what its numbers and its table are, and each form of them is made from that.
 
-A result inherits `AsJson` if it has numbers to write, `AsFrame` if it has a value for every query or system, and
-`Shown` if it has a `Table`, which is written as text, Markdown, LaTeX or HTML. Its short form, if it has one, is its
-own `__repr__`.
+A result inherits `AsJson` if it has numbers to write, `AsFrame` if it has a value for every query or system, `AsPage`
+if it has a page, and `Shown` if it has a `Table`, which is written as text, Markdown, LaTeX or HTML. Its short form,
+if it has one, is its own `__repr__`.
 """
 
+import os
 import re
 import unicodedata
 from abc import ABC, abstractmethod
@@ -12,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError, library
+from tieproof.show.files import PAGE, output
 from tieproof.show.parts import NARROWEST, WIDTH, paragraph
 from tieproof.show.parts import table as grid
 from tieproof.show.printable import in_one_line
@@ -226,6 +228,19 @@ class AsJson(ABC):
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
 
+class AsPage(ABC):
+    """A result that can be written as a page of HTML."""
+
+    @abstractmethod
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        """The template of the page, and the values that it shows."""
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
+        with output(path, PAGE) as write:
+            write(self)
+
+
 class Verified(AsJson):
     """What a verification found, which is told in sentences."""
 
@@ -311,8 +326,4 @@ class Shown(AsJson):
 
 def pandas(what: str) -> Any:
     """The library pandas; MissingExtraError, which names `what` needs it, if it is not installed."""
-    try:
-        import pandas
-    except ImportError:
-        raise MissingExtraError(what, "pandas") from None
-    return pandas
+    return library("pandas", what, "pandas")

@@ -10,7 +10,7 @@ from itertools import accumulate, takewhile, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tieproof.errors import MissingExtraError
+from tieproof.errors import library
 from tieproof.show.printable import printable
 
 BLACK = "#000000"
@@ -59,12 +59,8 @@ METADATA: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"Creatio
 
 def matplotlib(what: str) -> Any:
     """The library matplotlib; MissingExtraError, which names `what` needs it, if it is not installed."""
-    try:
-        import matplotlib
-        import matplotlib.figure
-    except ImportError:
-        raise MissingExtraError(what, "plot") from None
-    return matplotlib
+    library("matplotlib.figure", what, "plot")
+    return library("matplotlib", what, "plot")
 
 
 def figure(what: str, width: float = 7.0, height: float = 3.5, rows: int = 1, columns: int = 1) -> tuple[Any, Any]:
@@ -96,9 +92,12 @@ def silent() -> None:
     """What a notebook calls to show axes: their figure is shown already."""
 
 
-def tidy(ax: Any) -> None:
-    """Hide the top and right lines of the axes."""
+def tidy(ax: Any, legend: int = 0) -> Any:
+    """Return the axes without their top and right lines, and with a legend of so many columns below, if any."""
     ax.spines[["top", "right"]].set_visible(False)
+    if legend:
+        legend_below(ax, legend)
+    return ax
 
 
 def ink() -> str:
@@ -115,6 +114,16 @@ def line_of(place: int) -> dict[str, Any]:
     look = LOOKS[place % len(LOOKS)]
     color = ink() if look.color == BLACK else look.color
     return {"color": color, "marker": look.marker, "linestyle": _LINES[place // len(LOOKS) % len(_LINES)]}
+
+
+def name_rows(ax: Any, names: Sequence[str], size: float | None = None, bold: Sequence[int] = ()) -> None:
+    """Write a name beside each row of a picture, the first at the top, in points of a size."""
+    ax.set_yticks(range(len(names)), names, parse_math=False)
+    for place, label in enumerate(ax.get_yticklabels()):
+        label.set(fontfamily=families(), fontweight="bold" if place in bold else "normal")
+        label.set_fontsize(size or label.get_fontsize())
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
 
 
 def limits(low: float, high: float) -> tuple[float, float]:
@@ -158,8 +167,7 @@ def legend_below(ax: Any, columns: int, **options: Any) -> Any:
     """Draw a legend below the label of the x axis, where it hides nothing."""
     from matplotlib.transforms import ScaledTranslation
 
-    figure = ax.figure.figure  # the whole figure, also of axes in a subfigure
-    below = ax.transAxes + ScaledTranslation(0, -_BELOW / 72, figure.dpi_scale_trans)
+    below = ax.transAxes + ScaledTranslation(0, -_BELOW / 72, ax.figure.figure.dpi_scale_trans)  # not a subfigure's
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below}
     return ax.legend(**place, ncols=columns, frameon=False, fontsize=9, borderaxespad=0, **options)
 

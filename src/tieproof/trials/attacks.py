@@ -2,15 +2,30 @@
 
 import math
 import textwrap
+import tomllib
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from tieproof.errors import InputError
-from tieproof.kit import in_one_line
+from tieproof.kit import count, in_one_line
 from tieproof.show.shown import AsJson
+
+TABLE: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("attacks.toml").read_text("utf-8"))
+"""The words of attacks and verdicts, and the settings of attacks; the table itself explains its keys."""
+
+
+def told(name: str, by: str = "audit") -> dict[str, Any]:
+    """What the table tells of an attack of an audit, or of a check, as arguments by name."""
+    said: dict[str, Any] = TABLE[by][name]
+    return said | {"why": TABLE["sentences"].get(said["why"], said["why"])}
+
+
+BASELINE = "random embeddings"
+"""The name of findings on the scores of random embeddings themselves, which are not an attack."""
 
 
 class Named(Protocol):
@@ -63,34 +78,12 @@ class Verdict(StrEnum):
     @property
     def meaning(self) -> str:
         """What the verdict means, in a sentence."""
-        return MEANINGS[self]
+        return str(TABLE["verdicts"][self])
 
     @property
     def harmless(self) -> bool:
         """Whether the verdict means that nothing is wrong."""
         return self in (Verdict.HELD, Verdict.REFUSED, Verdict.NOT_A_MEAN)
-
-
-MEANINGS = {
-    Verdict.HELD: "The attack gains nothing, or the change of the data changes the number by no more than rounding.",
-    Verdict.REFUSED: "The evaluator refuses the input with an error that has a message.",
-    Verdict.NOT_A_MEAN: "The number is not the mean of the values of single queries, nor declared to be one.",
-    Verdict.WRITES: "The evaluator changes the data that it is given, so that its caller goes on with other data.",
-    Verdict.DEPENDS_ON_ORDER: "The same data in another order gives another number.",
-    Verdict.CHANGES: "A change of the data that must not matter changes the number.",
-    Verdict.ALWAYS_THE_SAME: "All random embeddings have the same score, so that nothing can be compared with them.",
-    Verdict.OUTSIDE: "No ordering of the tied items gives this number.",
-    Verdict.NOT_A_NUMBER: "The evaluator returns NaN.",
-    Verdict.CRASHED: "The evaluator fails without refusing the input, returns no number, or ends its process.",
-    Verdict.TIMED_OUT: "The evaluator takes longer than the time limit.",
-    Verdict.TOO_MUCH_OUTPUT: "The evaluator prints or returns more than the audit accepts.",
-    Verdict.OUT_OF_RANGE: "The number is outside the limits of the measure.",
-    Verdict.GAINS_A_LITTLE: "A blind system gains more than luck explains, but no more than a single random "
-    "embedding may gain, or no more than the kind of average explains. Or items that are farther than the neighbors "
-    "count as neighbors, but only where rounding in float32 might have made them farther.",
-    Verdict.EXPLOITABLE: "A system that never looks at its input scores more than random embeddings do, or lists of "
-    "found items have a larger recall than the neighbors among them allow.",
-}
 
 
 def rank_of(verdict: Verdict) -> int:
@@ -153,9 +146,23 @@ def bad(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(harmful, key=lambda finding: -rank_of(finding.verdict))
 
 
+def attacks_of(findings: Iterable[Finding]) -> set[str]:
+    """The names of the attacks that findings are about; random embeddings are not an attack."""
+    return {finding.attack for finding in findings} - {BASELINE}
+
+
 def wrapped(text: str, width: int) -> str:
     """The text wrapped as a paragraph; long words such as paths are not broken."""
     return textwrap.fill(in_one_line(text), width, break_on_hyphens=False, break_long_words=False)
+
+
+def is_number(word: str) -> bool:
+    """Whether Python reads a word of a program, or of a file of strangers, as a number."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 class Report(AsJson):
@@ -189,3 +196,28 @@ class Report(AsJson):
         """The name of what was attacked, and the number of bad findings."""
         about, harmful = getattr(self, self._ABOUT), bad(self.findings)
         return f"<{type(self).__name__} of {about}: {len(harmful)} of {len(self.findings)} findings are bad>"
+
+
+def found_by(report: Report, attack: str, measure: str | None = None) -> list[Finding]:
+    """The findings on an attack, on one measure or task or on all of them; InputError if there are none."""
+    findings = [each for each in report.findings if each.attack == attack and measure in (None, each.measure)]
+    if not findings:
+        names = ", ".join(dict.fromkeys(finding.attack for finding in report.findings))
+        on = "" if measure is None else f" on {measure!r}"
+        raise InputError(f"This report has no attack '{attack}'{on}; it has {names}.")
+    return findings
+
+
+def in_a_sentence(report: Report, exploited: str, found: str, held: str) -> str:
+    """All findings in a sentence, by its ends for an exploit, for another problem, and if every attack held."""
+    exploits = attacks_of(finding for finding in report.findings if finding.verdict is Verdict.EXPLOITABLE)
+    attacks = count(len(attacks_of(report.findings)), "attack")
+    if exploits:
+        return (
+            f"EXPLOITABLE: {len(exploits)} of {attacks} {exploited.format('shows' if len(exploits) == 1 else 'show')}"
+        )
+    if report.held:
+        return f"Held: {held.format(attacks)}"
+    finders = len(attacks_of(bad(report.findings)))
+    problem = f"{finders} of {attacks} found a problem" if finders else "random embeddings show a problem"
+    return f"Not held: {problem}{found}"

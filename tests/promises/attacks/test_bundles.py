@@ -90,6 +90,15 @@ def test_a_bundle_of_evalai_cannot_name_files_of_the_organizer(tmp_path: Path, s
         check(bundle)
 
 
+def test_a_folder_of_the_platform_cannot_lead_out_of_the_room_of_a_trial(tmp_path: Path, secret: Path) -> None:
+    bundle = new(competition(tmp_path), tmp_path / "bundle", platform="grand-challenge")
+    spoiled(bundle, "Dockerfile", "WORKDIR /home/scorer", "WORKDIR /../../outside")
+    room = tmp_path / "around" / "room"
+    program = platforms.tasks_of(bundle, tmp_path)[1][0].lay(room, secret, "predictions.json")
+    assert all(place.resolve().is_relative_to(room) for place in program.folders.values())
+    assert (program.here(program.within) / "evaluate.py").is_file()
+
+
 def test_a_program_cannot_show_files_of_the_organizer_by_links(tmp_path: Path, secret: Path) -> None:
     output = tmp_path / "output"
     output.mkdir()

@@ -14,6 +14,7 @@ from tieproof.ties import FloatArray
 if TYPE_CHECKING:
     from tieproof.analyses.collisions.result import Collisions
 
+_COLUMNS = {"ap_width": "width of AP"}
 _PAIRS = {"pairs": "pairs of neighbors in the ranking that collide"}
 
 
@@ -69,16 +70,11 @@ def contents(result: "Collisions") -> tuple[str, dict[str, Any]]:
 def _queries_of(result: "Collisions") -> QueryTable:
     """The table of every query, starting with those whose ties cost most."""
     values = result.per_query
-    columns = {"ties": values["ties"], "largest tie": values["largest_tie"]}
-    if result.setting.labelled:
-        columns = {
-            "ties": values["ties"],
-            "ambiguous ties": values["ambiguous_ties"],
-            "largest tie": values["largest_tie"],
-            "width of AP": values["ap_width"],
-        }
+    labelled = result.setting.labelled
+    shown = ("ties", "ambiguous_ties", "largest_tie", "ap_width") if labelled else ("ties", "largest_tie")
+    columns = {_COLUMNS.get(name, name.replace("_", " ")): values[name] for name in shown}
     order = np.lexsort((-values["ties"], -values["ap_width"]))
-    flag = "ambiguous ties" if result.setting.labelled else None
+    flag = "ambiguous ties" if labelled else None
     return query_table(
         result.query_ids, order, None, [MeasureChoice("pairs", (values["pairs"],))], columns, _PAIRS, flag
     )

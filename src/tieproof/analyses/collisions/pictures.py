@@ -143,9 +143,7 @@ def plot_ranks(found: "Collisions", ax: Any = None) -> Any:
     ax.set(ylim=style.limits(0.0, float((relevant + others).max())), xlabel="rank", ylabel="share of queries")
     ax.set_title(_title(found), loc="left", fontsize=10)
     _ranks_across(ax, found.setting.ranks)
-    style.legend_below(ax, 3)
-    style.tidy(ax)
-    return ax
+    return style.tidy(ax, legend=3)
 
 
 def _ranks_across(ax: Any, ranks: int) -> None:

@@ -1,7 +1,6 @@
 """`Collisions`: counts of the ties in whole rankings; the rankings themselves are not kept."""
 
 import math
-import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -10,7 +9,7 @@ import numpy.typing as npt
 
 from tieproof.analyses.collisions.cells import Cells
 from tieproof.show.parts import count, fixed, place
-from tieproof.show.shown import AsFrame, Shown, Table
+from tieproof.show.shown import AsFrame, AsPage, Shown, Table
 from tieproof.ties import IntArray
 
 COUNTS = ("pairs", "ties", "ambiguous_ties", "relevant", "others", "largest_tie")
@@ -69,7 +68,7 @@ class WideTie(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Collisions(Shown, AsFrame):
+class Collisions(Shown, AsFrame, AsPage):
     """Counts of the ties in all rankings.
 
     query_ids : (Q,) the queries whose rankings were counted; `skipped` has the queries with nothing relevant
@@ -164,12 +163,10 @@ class Collisions(Shown, AsFrame):
 
         return plot_ranks(self, ax)
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
+    def _page(self) -> tuple[str, dict[str, Any]]:
         from tieproof.analyses.collisions.page import contents
-        from tieproof.show.pages.page import write_page
 
-        write_page(self, path, contents)
+        return contents(self)
 
     def _table(self) -> Table:
         """A row for each range of ranks, and one for all."""

@@ -17,7 +17,7 @@ from tieproof.analyses.compare.result import Comparison
 from tieproof.analyses.compare.same_queries import aligned, check_results, common_measures, on_shared
 from tieproof.analyses.compare.verdicts import Evidence, Sample, smallest_p_value, verdict_on
 from tieproof.errors import InputError
-from tieproof.evaluation.intervals import BOUNDS, check_confidence, in_groups, within
+from tieproof.evaluation.intervals import BOUNDS, check_confidence, within
 from tieproof.evaluation.result import Result
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
@@ -176,11 +176,7 @@ def columns_of(results: Mapping[str, Result], places: Mapping[str, IntArray], ke
         for name in systems
         for measure in measures
     }
-    counted = ~np.isnan(of_system[systems[0], measures[0]].lower)
-    categories = one.category_of_query if one.setting.average == "macro" else None
-    order, strata = in_groups(int(counted.sum()), None if categories is None else categories[counted])
-    queries = np.flatnonzero(counted)[order]
-
+    queries, strata = one._in_groups(of_system[systems[0], measures[0]].lower)
     estimates = [difference(of_system[a, measure], of_system[b, measure]) for a, b, measure in keys]
     lower, expected, upper = (
         settled(np.stack([getattr(each, bound)[queries] for each in estimates], axis=1)) for bound in BOUNDS

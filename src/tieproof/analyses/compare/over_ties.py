@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from tieproof.analyses.compare.differences import Difference
-from tieproof.evaluation.intervals import in_groups
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.spread import as_distribution, tied_of
 from tieproof.measures import Measure
 from tieproof.measures.distribution.distribution import Between, Distribution
+from tieproof.measures.statistics.resampling import Strata
 from tieproof.measures.statistics.tests import sign_flip
-from tieproof.ties import ROUNDING, Array, Estimate, FloatArray
+from tieproof.ties import ROUNDING, Estimate, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -43,40 +43,38 @@ def over_ties(
     results: tuple[Result, Result],
     found: Difference,
     per_query: Estimate[FloatArray],
-    categories: Array | None,
+    groups: tuple[IntArray, Strata],
     resolution: float,
 ) -> OverTies:
     """Return what ties leave open between two results of the same queries; see `Comparison.over_ties`.
 
     found, per_query : the difference of the means, and the differences of the queries
-    categories : the categories of the same queries, if the means are over categories
+    groups : the queries that count, by category, and the categories
     """
     one, other = results
     ties = [tied_of(one, measure, 1.0), tied_of(other, measure, -1.0)]
     estimate = Estimate(found.lower, found.expected, found.upper, found.std)
-    counted = ~np.isnan(per_query.lower)
-    distribution = as_distribution(title, estimate, int(counted.sum()), ties, resolution)
+    queries, strata = groups
+    distribution = as_distribution(title, estimate, len(queries), ties, resolution)
     better, not_worse = distribution.more_than(ROUNDING), distribution.more_than(-3.0 * ROUNDING)
-    differences = np.array([per_query.lower, per_query.expected, per_query.upper])[:, counted]
+    differences = np.array([per_query.lower, per_query.expected, per_query.upper])[:, queries]
     return OverTies(
         distribution,
         better=better,
         equal=Between(max(0.0, not_worse.low - better.high), not_worse.high - better.low),
         worse=Between(1.0 - not_worse.high, 1.0 - not_worse.low),
-        p_value=_p_values(differences, None if categories is None else categories[counted]),
+        p_value=_p_values(differences, strata),
     )
 
 
-def _p_values(differences: FloatArray, categories: Array | None) -> Between:
+def _p_values(differences: FloatArray, strata: Strata) -> Between:
     """Return the smallest and the largest p-value over all orders of ties.
 
-    differences : (3, Q) the lower, expected and upper difference of each query
-    categories : (Q,) the categories of the queries, if the mean is over categories
+    differences : (3, Q) the lower, expected and upper difference of each query, in the groups of `strata`
 
     `sign_flip` gives 1 if the sum is not above 0, so that of the two signs of a column the smaller p-value counts.
     """
-    order, strata = in_groups(differences.shape[1], categories)
-    least, mean, most = np.where(np.abs(differences) <= ROUNDING, 0.0, differences)[:, order]
+    least, mean, most = np.where(np.abs(differences) <= ROUNDING, 0.0, differences)
     center = strata.mean(mean)
     for_first = center > ROUNDING or (center >= -ROUNDING and strata.mean(least) < 0)
     against, turned = (least, mean) if for_first else (-most, -mean)

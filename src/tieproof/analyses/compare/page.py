@@ -57,11 +57,8 @@ def _queries_of(comparison: "Comparison") -> QueryTable:
     for measure in comparison.measures:
         for a, b in shown_pairs(comparison, measure):
             values = comparison.per_query(a, b, measure)
-            choices.append(
-                MeasureChoice(
-                    f"{measure}: {isolated(a)} - {isolated(b)}", (values.lower, values.expected, values.upper)
-                )
-            )
+            title = f"{measure}: {isolated(a)} - {isolated(b)}"
+            choices.append(MeasureChoice(title, (values.lower, values.expected, values.upper)))
     expected = choices[0].columns[1]
     assert expected is not None
     order = np.argsort(-np.nan_to_num(np.abs(expected)), kind="stable")
@@ -70,16 +67,12 @@ def _queries_of(comparison: "Comparison") -> QueryTable:
 
 def _setting(comparison: "Comparison") -> list[tuple[str, str]]:
     settings = differing_settings(comparison.results)
+    compared = f"each with {comparison.baseline}" if comparison.baseline else "all pairs"
+    if len(shown_pairs(comparison, comparison.measures[0])) < len(comparison.pairs):
+        compared += ", of which neighbors by the expected values are shown"
     return [
         ("Systems", ", ".join(comparison.systems)),
-        (
-            "Compared",
-            f"each with {comparison.baseline}"
-            if comparison.baseline
-            else "all pairs"
-            if len(shown_pairs(comparison, comparison.measures[0])) == len(comparison.pairs)
-            else "all pairs, of which neighbors by the expected values are shown",
-        ),
+        ("Compared", compared),
         ("Queries", f"{comparison.queries:,}"),
         ("Test", comparison.test),
         ("Correction", comparison.correction or "none"),

@@ -64,17 +64,12 @@ def plot_comparison(found: "Comparison", ax: Any = None) -> Any:
     ax.axvline(0, color=style.GRAY, linewidth=1, zorder=0)
     ends = [end for each in drawn.values() for end in (0.0, each.lower, each.upper, *each.interval)]
     margin = 0.05 * (max(ends) - min(ends)) or 1.0
-    ax.set(xlim=(min(ends) - margin, max(ends) + margin), ylim=(len(shown) - 0.4, -0.6))
+    ax.set_xlim(min(ends) - margin, max(ends) + margin)
     ax.set_xlabel("mean difference: right of 0 the first system is better")
-    ax.set_yticks(range(len(shown)), [name for name, _ in shown], parse_math=False)
-    for place, label in enumerate(ax.get_yticklabels()):
-        label.set(fontfamily=families(), fontsize=9, fontweight="normal" if place in drawn else "bold")
-    ax.tick_params(axis="y", length=0)
+    style.name_rows(ax, [name for name, _ in shown], 9, [place for place in range(len(shown)) if place not in drawn])
     style.short_numbers(ax.xaxis)
     ax.set_title(style.wrapped(_title(found)), loc="left", fontsize=10)
-    style.legend_below(ax, 4)
-    style.tidy(ax)
-    return ax
+    return style.tidy(ax, legend=4)
 
 
 def _draw_differences(ax: Any, places: Sequence[int], differences: Sequence[Difference], confidence: float) -> None:
@@ -130,10 +125,6 @@ def _title(comparison: "Comparison") -> str:
     return tested if shown == len(comparison.measures) else f"{tested}; the first {shown} of {several}"
 
 
-_NAME_WIDTH = 24
-"""The most columns of a system's name."""
-
-
 def plot_query_differences(
     found: "Comparison", a: str, b: str, measure: str | Measure | None = None, ax: Any = None
 ) -> Any:
@@ -165,7 +156,7 @@ def plot_query_differences(
     shown = sort(found.query_ids, values)
     ax = style.axes_or_new(ax, "Comparison.plot_queries", height=shown.height + 0.4)
     draw_sorted(ax, shown, "expected difference")
-    one, other = shortened([a, b], _NAME_WIDTH)
+    one, other = shortened([a, b], _NAMES_WIDTH)
     ax.axhline(0, color=style.GRAY, linewidth=1, zorder=0)
     ax.set_ylabel(f"difference in {measure}")
     style.short_numbers(ax.yaxis)

@@ -1,6 +1,5 @@
 """`Comparison`: how systems that were evaluated on the same queries differ, with a verdict on each difference."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -17,14 +16,14 @@ from tieproof.inputs.options import check_whole
 from tieproof.measures import Measure
 from tieproof.show.parts import MOST_SHOWN, count, more_than
 from tieproof.show.printable import printable
-from tieproof.show.shown import AsFrame, Shown, Table, html, markdown
+from tieproof.show.shown import AsFrame, AsPage, Shown, Table, html, markdown
 from tieproof.ties import ROUNDING, Estimate, FloatArray, IntArray, columns_of
 
 if TYPE_CHECKING:
     from tieproof.analyses.compare.over_ties import OverTies
 
 
-class Comparison(Shown, AsFrame):
+class Comparison(Shown, AsFrame, AsPage):
     """Systems that were evaluated on the same queries, and how they differ; `tieproof.compare` returns it.
 
     `comparison[a, b, measure]` is the `Difference` of `a` minus `b`. `pairs` lists the pairs that were compared; each
@@ -147,9 +146,8 @@ class Comparison(Shown, AsFrame):
         a, b, measure = self._known((a, b, measure))
         title, results = f"{measure} of {a} minus {b}", (self.results[a], self.results[b])
         per_query, known = self.per_query(a, b, measure), self.results[a]._known(measure)
-        first = self.results[self.systems[0]]
-        categories = first.category_of_query if first.setting.average == "macro" else None
-        return over_ties(title, known, results, self[a, b, measure], per_query, categories, resolution)
+        groups = self.results[self.systems[0]]._in_groups(per_query.lower)
+        return over_ties(title, known, results, self[a, b, measure], per_query, groups, resolution)
 
     def deciding(self, a: str, b: str, measure: str | Measure, count: int = 10) -> tuple[QueryDifference, ...]:
         """The queries whose expected values differ most between two systems, the largest difference first.
@@ -249,12 +247,10 @@ class Comparison(Shown, AsFrame):
 
         return plot_comparison(self, ax)
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
+    def _page(self) -> tuple[str, dict[str, Any]]:
         from tieproof.analyses.compare.page import contents
-        from tieproof.show.pages.page import write_page
 
-        write_page(self, path, contents)
+        return contents(self)
 
     def plot_queries(self, a: str, b: str, measure: str | Measure | None = None, ax: Any = None) -> Any:
         """Draw how two systems differ on each query (extra `plot`).

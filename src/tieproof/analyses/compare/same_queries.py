@@ -9,7 +9,7 @@ import numpy as np
 from tieproof.errors import InputError, warn
 from tieproof.evaluation.evaluated import NOT_IN_ALL
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.scoring import parse_with_sets
+from tieproof.evaluation.scoring import check_score, parse_with_sets
 from tieproof.measures import Measure, parse
 from tieproof.show.parts import count
 from tieproof.ties import IntArray
@@ -218,8 +218,8 @@ def common_measures(results: Mapping[str, Result], wanted: Sequence[str | Measur
 
 
 def _means_of(names: Sequence[str]) -> list[str]:
-    """Return the measures that are means over queries; there must be one."""
-    means = [name for name in names if not parse(name).definition.total]
+    """Return the measures that are scores; there must be one."""
+    means = [name for name in names if parse(name).definition.is_score]
     if not means:
-        raise InputError(f"'{names[0]}' is a count, which is no score. Pass a measure that is a mean over queries.")
+        check_score(parse(names[0]))
     return means

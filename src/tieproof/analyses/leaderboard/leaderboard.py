@@ -4,26 +4,25 @@ qrels, runs ──► evaluation/runs.py: a Result for each ──► same queri
             ──► measures/statistics/rank_sets.py: by queries ──► RankedSystems
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from itertools import pairwise
+import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from tieproof.analyses.compare.differences import values_in_order
 from tieproof.analyses.compare.same_queries import about_settings, aligned, on_shared
-from tieproof.analyses.leaderboard.places import places_by, possible_places
-from tieproof.analyses.leaderboard.result import Place, Places, RankedSystems, neighbors_swap
-from tieproof.errors import InputError
+from tieproof.analyses.leaderboard.places import can_swap, places_by, possible_places
+from tieproof.analyses.leaderboard.published import published_of
+from tieproof.analyses.leaderboard.result import Place, Places, RankedSystems
+from tieproof.errors import InputError, about
 from tieproof.evaluation.intervals import check_confidence
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.runs import evaluate_runs
+from tieproof.evaluation.runs import as_in_runs, at_level, evaluate_runs
+from tieproof.evaluation.scoring import check_score
 from tieproof.inputs.system_names import named
 from tieproof.measures import Measure, parse
 from tieproof.measures.statistics.rank_sets import told_apart
-from tieproof.measures.statistics.resampling import grouped
-from tieproof.ties import BoolArray
 
 
 def leaderboard(
@@ -87,28 +86,63 @@ def leaderboard(
 
     """
     check_confidence("confidence", confidence)
-    wanted = parse(measure)
-    if wanted.definition.total:
-        raise InputError(f"'{wanted}' is a count, which is no score. Pass a measure that is a mean.", "measure")
+    wanted = measure_in_runs(measure, options.get("level"))
+    with about("measure"):
+        check_score(wanted)
     results, left_out = on_shared(_results_of(qrels, runs, wanted, options))
-    places = aligned(results)
-    name, ordered = str(wanted), sorted(results)
-    values = np.stack([values_in_order(results[each], places[each], name).expected for each in ordered], axis=1)
-    first = next(iter(results.values()))
-    counted = ~np.isnan(values[:, 0])
-    categories = first.category_of_query if first.setting.average == "macro" else None
-    order, strata = grouped(None if categories is None else categories[counted], int(counted.sum()))
-    apart = told_apart(values[counted][order], strata, confidence)
-    printed, notes = _published_of(published, ordered)
-    systems = _placed(ordered, [results[each] for each in ordered], name, printed, apart)
+    places, name, ordered = aligned(results), str(wanted), sorted(results)
+    printed, strange = published_of(published, ordered)
+    first, scores = next(iter(results.values())), [results[each][wanted] for each in ordered]
+    queries, strata = first._in_groups(first.per_query(name).lower, least=1)
+    values = [values_in_order(results[each], places[each], name).expected[queries] for each in ordered]
+    apart = told_apart(np.stack(values, axis=1), strata, confidence)
     by = "published" if len(printed) == len(ordered) else "expected"
-    sentences = (*left_out, *about_settings(results), *notes)
-    return RankedSystems(systems, name, len(order), confidence, by, sentences)
+    deciding = [
+        printed[each] if by == "published" else score.expected for each, score in zip(ordered, scores, strict=True)
+    ]
+    place, by_ties = places_by(deciding), possible_places(scores)
+    systems = []
+    order = sorted(range(len(ordered)), key=place.__getitem__)
+    for at, following in zip(order, [*order[1:], order[-1]], strict=True):
+        alike = ~(apart[at] | apart[:, at])
+        systems.append(
+            Place(
+                place[at],
+                ordered[at],
+                scores[at],
+                printed.get(ordered[at]),
+                Places(*by_ties[at]),
+                Places(1 + int(apart[:, at].sum()), len(ordered) - int(apart[at].sum())),
+                tuple(name for other, name in enumerate(ordered) if other != at and alike[other]),
+                place[at] != place[following] and can_swap(scores[at], scores[following]),
+            )
+        )
+    notes = (*left_out, *about_settings(results), *strange)
+    return RankedSystems(name, len(queries), confidence, by, tuple(systems), notes)
+
+
+def measure_in_runs(measure: str | Measure, level: float | None) -> Measure:
+    """Return the measure as `evaluate_run` reads it, of grades from a level on.
+
+    >>> str(measure_in_runs("map", 2))
+    'AP(rel=2)'
+    """
+    (wanted,) = at_level([parse(as_in_runs([measure])[0])], level)
+    return wanted
 
 
 def _results_of(qrels: Any, runs: Any, measure: Measure, options: Mapping[str, Any]) -> dict[str, Result]:
     """Return the result of each system, by its name."""
-    given = runs if isinstance(runs, Mapping) else named_runs(runs)
+    if "measures" in options:
+        raise InputError("A leaderboard is by one measure: pass measure= in place of measures=.", "measures")
+    given = runs
+    if isinstance(runs, list | tuple) and all(isinstance(each, str | os.PathLike) for each in runs):
+        given = named([str(each) for each in runs], {})
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise InputError(
+            f"runs must be {{name: run}}, with strings as names, or a list of paths, not {type(runs).__name__}.",
+            "runs",
+        )
     if len(given) < 2:
         raise InputError(f"A leaderboard needs the runs of two or more systems, not {len(given)}.", "runs")
     done = {name: each for name, each in given.items() if isinstance(each, Result)}
@@ -120,64 +154,3 @@ def _results_of(qrels: Any, runs: Any, measure: Measure, options: Mapping[str, A
         raise InputError(f"'{next(iter(left))}' is no Result. Pass the qrels, too, to evaluate it.", "qrels")
     made = dict(zip(left, evaluate_runs(qrels, left.values(), measures=[measure], **options), strict=True))
     return {name: done[name] if name in done else made[name] for name in given}
-
-
-def named_runs(runs: Any) -> dict[str, Any]:
-    """Return {name: path} of paths; anything else is refused."""
-    if isinstance(runs, str) or not isinstance(runs, Sequence):
-        raise InputError(f"runs must be {{name: run}} or a list of paths, not {type(runs).__name__}.", "runs")
-    return dict(named([str(each) for each in runs], {}))
-
-
-def _published_of(published: Mapping[str, float] | None, names: Sequence[str]) -> tuple[dict[str, float], list[str]]:
-    """Return the published number of each system that has one, and a sentence on those of no system."""
-    if published is None:
-        return {}, []
-    found: dict[str, float] = {}
-    for name in names:
-        tags = [each for each in published if name == each or name.endswith(f".{each}")]
-        if tags:
-            found[name] = float(published[max(tags, key=len)])
-    strange = [each for each in published if each not in found and not any(n.endswith(f".{each}") for n in found)]
-    if not found or not np.isfinite([*found.values()]).all():
-        raise InputError(
-            "The published numbers are of no system, or not finite: they are of systems such as "
-            f"'{next(iter(published), '')}', and the runs are of systems such as '{names[0]}'.",
-            "published",
-        )
-    told = [f"Published numbers without a run: {', '.join(strange)}."] if strange else []
-    return found, told
-
-
-def _placed(
-    names: Sequence[str], results: Sequence[Result], measure: str, published: Mapping[str, float], apart: BoolArray
-) -> tuple[Place, ...]:
-    """Return the systems by their places.
-
-    names : the systems, sorted
-    apart : (m, m) whether the choice of queries tells that the first system is above the second
-    """
-    scores = [result[measure] for result in results]
-    deciding = [published[name] for name in names] if len(published) == len(names) else [s.expected for s in scores]
-    both = apart | apart.T
-    systems = [
-        Place(
-            place,
-            names[at],
-            scores[at],
-            published.get(names[at]),
-            Places(*by_ties),
-            Places(1 + int(apart[:, at].sum()), len(names) - int(apart[at].sum())),
-            tuple(name for other, name in enumerate(names) if other != at and not both[at, other]),
-        )
-        for at, (place, by_ties) in enumerate(zip(places_by(deciding), possible_places(scores), strict=True))
-    ]
-    systems.sort(key=lambda each: each.place)
-    return tuple(_with_swaps(systems))
-
-
-def _with_swaps(systems: Sequence[Place]) -> Iterator[Place]:
-    """Yield the systems, each with whether ties can swap it with the next one."""
-    for one, following in pairwise(systems):
-        yield replace(one, swaps_with_next=neighbors_swap(one, following))
-    yield systems[-1]

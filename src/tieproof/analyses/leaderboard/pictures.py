@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 from tieproof.show import style
+from tieproof.show.drawing import draw_intervals
 from tieproof.show.files import pictures
 from tieproof.show.parts import count
-from tieproof.show.style import families, shortened
+from tieproof.show.style import shortened
 
 if TYPE_CHECKING:
     from tieproof.analyses.leaderboard.result import RankedSystems
@@ -16,7 +17,7 @@ _NAMES_WIDTH = 28
 
 def height(board: "RankedSystems") -> float:
     """The height of the picture in inches, so that all systems are legible."""
-    return 1.7 + 0.2 * len(board)
+    return 1.7 + 0.25 * len(board)
 
 
 def plot_board(board: "RankedSystems", ax: Any = None) -> Any:
@@ -25,8 +26,8 @@ def plot_board(board: "RankedSystems", ax: Any = None) -> Any:
     board : the result of `tieproof.leaderboard`
     ax : matplotlib axes to draw on; None for new ones
 
-    Returns the axes. Bars go from the lower to the upper value, with a mark at the expected one, and another at the
-    published number if there is one. Raises MissingExtraError if matplotlib is not installed.
+    Returns the axes. Bars go from the lower to the upper value, with the standard deviation around the expected
+    one, and a mark at the published number if there is one. Raises MissingExtraError if matplotlib is not installed.
 
     >>> import tieproof as tp
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
@@ -38,23 +39,14 @@ def plot_board(board: "RankedSystems", ax: Any = None) -> Any:
     ax = style.axes_or_new(ax, "RankedSystems.plot", height=height(board))
     scores = [each.score for each in board.systems]
     places = list(range(len(scores)))
-    low, high = [each.lower for each in scores], [each.upper for each in scores]
-    ax.hlines(places, low, high, color=style.SKY_BLUE, linewidth=6, label="ties: lower to upper")
-    for ends in (low, high):
-        ax.plot(ends, places, linestyle="", marker="|", markersize=8, markeredgewidth=2, color=style.BLUE)
-    mark = {"linestyle": "", "markersize": 5, "markeredgewidth": 0.8, "color": style.ink()}
-    ax.plot([each.expected for each in scores], places, marker="D", markerfacecolor="none", label="expected", **mark)
+    draw_intervals(ax, places, scores)
     printed = [(each.published, at) for at, each in enumerate(board.systems) if each.published is not None]
     if printed:
-        ax.plot(*zip(*printed, strict=True), marker="x", label="published", **(mark | {"color": style.VERMILION}))
+        mark = {"linestyle": "", "marker": "x", "markersize": 6, "color": style.VERMILION, "zorder": 3}
+        ax.plot(*zip(*printed, strict=True), label="published", **mark)
     names = shortened([each.name for each in board.systems], _NAMES_WIDTH)
-    texts = [f"{each.place}  {name}" for each, name in zip(board.systems, names, strict=True)]
-    ax.set_yticks(places, texts, parse_math=False)
-    for label in ax.get_yticklabels():
-        label.set(fontfamily=families(), fontsize=8)
-    ax.set_ylim(len(places) - 0.4, -0.6)
+    style.name_rows(ax, [f"{each.place}  {name}" for each, name in zip(board.systems, names, strict=True)], 8)
     ax.set_xlabel(board.measure, parse_math=False)
-    ax.tick_params(axis="y", length=0)
     ax.set_title(style.wrapped(f"{count(len(places), 'system')}: what ties leave open"), loc="left", fontsize=10)
     style.legend_below(ax, 3)
     style.tidy(ax)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tieproof.ties import ROUNDING, Estimate, FloatArray
+from tieproof.ties import ROUNDING, Estimate
 
 
 def places_by(values: Sequence[float]) -> list[int]:
@@ -25,7 +25,7 @@ def possible_places(scores: Sequence[Estimate[float]]) -> list[tuple[int, int]]:
     >>> possible_places([Estimate(0.25, 0.5, 0.75, 0.1), Estimate(0.5, 0.5, 0.5, 0.0), Estimate(0.0, 0.0, 0.0, 0.0)])
     [(1, 2), (1, 2), (3, 3)]
     """
-    lower, upper = _bounds(scores)
+    lower, upper = (np.array([getattr(each, bound) for each in scores]) for bound in ("lower", "upper"))
     best = 1 + (lower[:, None] > upper + ROUNDING).sum(axis=0)
     above = upper[:, None] > lower + ROUNDING
     np.fill_diagonal(above, False)
@@ -35,7 +35,3 @@ def possible_places(scores: Sequence[Estimate[float]]) -> list[tuple[int, int]]:
 def can_swap(first: Estimate[float], second: Estimate[float]) -> bool:
     """Whether the orders of tied items alone can put either of two systems above the other one."""
     return first.upper > second.lower + ROUNDING and second.upper > first.lower + ROUNDING
-
-
-def _bounds(scores: Sequence[Estimate[float]]) -> tuple[FloatArray, FloatArray]:
-    return np.array([each.lower for each in scores]), np.array([each.upper for each in scores])

@@ -1,6 +1,5 @@
 """`RankedSystems`: the systems of a leaderboard, with the places that ties and the choice of queries leave open."""
 
-import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -8,15 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.analyses.leaderboard.places import can_swap
 from tieproof.measures.statistics.resampling import RESAMPLES
 from tieproof.show.parts import WIDTH, count, fixed, percent, signed
 from tieproof.show.printable import printable
-from tieproof.show.shown import AsFrame, Shown, Table, text
+from tieproof.show.shown import AsFrame, AsPage, Shown, Table, text
 from tieproof.ties import Array, Estimate
 
-_NAME, _NUMBERS, _PUBLISHED = 24, 66, 20
-"""The most columns of a name, the columns of all numbers, and those of the published ones, in a text."""
+_NAME = 24
+"""The most columns of a name in a text."""
 
 
 class Places(NamedTuple):
@@ -67,30 +65,27 @@ class Place:
 
 
 @dataclass(frozen=True)
-class RankedSystems(Shown, AsFrame):
+class RankedSystems(Shown, AsFrame, AsPage):
     """The systems of a leaderboard by their places; `tieproof.leaderboard` returns it.
 
-    systems : the systems; those that share a place are in the order of their names
     measure : the name of the measure
     queries : the number of queries
     confidence : that of all sets of places over the choice of queries together
     ordered_by : "published" or "expected", the number that decides the places
+    systems : the systems; those that share a place are in the order of their names
     notes : whole sentences on what was left out, or was evaluated otherwise
     """
 
-    systems: tuple[Place, ...]
     measure: str
     queries: int
     confidence: float
     ordered_by: str
+    systems: tuple[Place, ...]
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Place:
         """The system of this name; KeyError if there is none."""
-        for each in self.systems:
-            if each.name == name:
-                return each
-        raise KeyError(name)
+        return {each.name: each for each in self.systems}[name]
 
     def __len__(self) -> int:
         """The number of systems."""
@@ -101,67 +96,70 @@ class RankedSystems(Shown, AsFrame):
         """The neighbors with different places that ties alone can swap."""
         return tuple((one.name, next_.name) for one, next_ in pairwise(self.systems) if one.swaps_with_next)
 
+    @property
+    def _is_published(self) -> bool:
+        return any(each.published is not None for each in self.systems)
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """What files have of each system, as plain numbers and strings."""
+        return [
+            {
+                "place": one.place,
+                "system": one.name,
+                "published": one.published,
+                "bias": one.bias,
+                **asdict(one.score),
+                "best_by_ties": one.by_ties.best,
+                "worst_by_ties": one.by_ties.worst,
+                "moves": one.moves,
+                "swaps_with_next": one.swaps_with_next,
+                "best_by_queries": one.by_queries.best,
+                "worst_by_queries": one.by_queries.worst,
+                "alike": len(one.not_told_apart),
+            }
+            for one in self.systems
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain numbers, strings, lists and dictionaries."""
-        return {
-            "measure": self.measure,
-            "queries": self.queries,
-            "confidence": self.confidence,
-            "ordered_by": self.ordered_by,
-            "systems": [
-                {
-                    **asdict(each),
-                    "by_ties": list(each.by_ties),
-                    "by_queries": list(each.by_queries),
-                    "not_told_apart": list(each.not_told_apart),
-                    "moves": each.moves,
-                    "bias": each.bias,
-                }
-                for each in self.systems
-            ],
-            "notes": list(self.notes),
-        }
+        told = zip(self._rows(), self.systems, strict=True)
+        systems = [row | {"not_told_apart": list(one.not_told_apart)} for row, one in told]
+        return {**vars(self), "systems": systems, "notes": list(self.notes)}
 
     def columns(self) -> dict[str, Array]:
         """The columns of the table, as arrays with a row for each system; NaN where no number was published."""
-        each = self.systems
-        return {
-            "place": np.array([one.place for one in each]),
-            "system": np.array([one.name for one in each]),
-            "published": np.array([one.published for one in each], dtype=np.float64),
-            "bias": np.array([one.bias for one in each], dtype=np.float64),
-            **{
-                name: np.array([getattr(one.score, name) for one in each])
-                for name in ("lower", "expected", "upper", "std")
-            },
-            "best_by_ties": np.array([one.by_ties.best for one in each]),
-            "worst_by_ties": np.array([one.by_ties.worst for one in each]),
-            "swaps_with_next": np.array([one.swaps_with_next for one in each]),
-            "best_by_queries": np.array([one.by_queries.best for one in each]),
-            "worst_by_queries": np.array([one.by_queries.worst for one in each]),
-            "not_told_apart": np.array([len(one.not_told_apart) for one in each]),
-        }
+        rows, kinds = self._rows(), {"published": np.float64, "bias": np.float64}
+        return {name: np.array([row[name] for row in rows], dtype=kinds.get(name)) for name in rows[0]}
+
+    def _shown(self) -> dict[str, list[str]]:
+        """The columns of the table as texts."""
+        rows = []
+        for one in self.systems:
+            printed = {"published": "", "bias": ""}
+            if one.published is not None and one.bias is not None:
+                printed = {"published": fixed(one.published), "bias": signed(one.bias)}
+            rows.append(
+                {
+                    "place": f"{one.place}",
+                    "system": one.name,
+                    **(printed if self._is_published else {}),
+                    **{name: fixed(getattr(one.score, name)) for name in ("lower", "expected", "upper")},
+                    "ties": f"{one.by_ties}",
+                    "swaps": "next" if one.swaps_with_next else "",
+                    f"queries {percent(self.confidence)}": f"{one.by_queries}",
+                    "alike": f"{len(one.not_told_apart)}",
+                }
+            )
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+    def _lines(self) -> list[tuple[int | None, float, str]]:
+        """The place, the lower value and the name of each system."""
+        return [(each.place, each.score.lower, each.name) for each in self.systems]
 
     def _table(self) -> Table:
-        level = f"queries {percent(self.confidence)}"
-        printed = any(one.published is not None for one in self.systems)
-        header = ("place", "system", *(("published", "bias") if printed else ()), "lower", "expected", "upper")
-        header = (*header, "ties", "swaps", level, "alike")
-        rows = [
-            (
-                f"{one.place}",
-                one.name,
-                *(_published(one) if printed else ()),
-                *map(fixed, (one.score.lower, one.score.expected, one.score.upper)),
-                f"{one.by_ties}",
-                "next" if one.swaps_with_next else "",
-                f"{one.by_queries}",
-                f"{len(one.not_told_apart)}",
-            )
-            for one in self.systems
-        ]
-        numbers = [name for name in header if name not in ("system", "swaps")]
-        return Table(header, [rows], [*self._sentences()], numbers)
+        shown = self._shown()
+        numbers = [name for name in shown if name not in ("system", "swaps")]
+        return Table([*shown], [[*zip(*shown.values(), strict=True)]], [*self._sentences()], numbers)
 
     def to_text(self, width: int | None = None, color: bool = False) -> str:
         """The table that the command line shows, wider than `width` if the names would have no room in it.
@@ -169,9 +167,9 @@ class RankedSystems(Shown, AsFrame):
         width : the number of columns to fit into; None for 80
         color : whether to use the escape sequences of a terminal
         """
-        printed = any(one.published is not None for one in self.systems)
-        name = min(_NAME, max(len(printable(one.name)) for one in self.systems))
-        return text(self._table(), max(width or WIDTH, name + _NUMBERS + (_PUBLISHED if printed else 0)), color)
+        columns = ([name, *map(printable, cells)] for name, cells in self._shown().items())
+        needed = sum(2 + min(_NAME, max(map(len, column))) for column in columns)
+        return text(self._table(), max(width or WIDTH, needed), color)
 
     def _sentences(self) -> Iterator[str]:
         """What the columns mean, and how many systems and neighbors ties can move."""
@@ -193,7 +191,7 @@ class RankedSystems(Shown, AsFrame):
             "from a fixed seed (Mogstad, Romano, Shaikh and Wilhelm 2024). 'alike' counts the other systems from "
             "which this one cannot be told apart."
         )
-        if any(one.published is not None for one in self.systems):
+        if self._is_published:
             yield (
                 "'bias' is the published number minus the expected value: what the order of tied items in which the "
                 "number was computed gave or took."
@@ -202,9 +200,8 @@ class RankedSystems(Shown, AsFrame):
 
     def __repr__(self) -> str:
         """A short text: how many systems there are, and who is first."""
-        first = self.systems[0]
-        systems = f"<RankedSystems: {count(len(self), 'system')} by {self.measure}"
-        return f"{systems}, {printable(first.name)} {first.score:.4f}>"
+        first = f"{printable(self.systems[0].name)} {self.systems[0].score:.4f}"
+        return f"<RankedSystems: {count(len(self), 'system')} by {self.measure}, {first}>"
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the interval of every system, and return the axes of matplotlib (extra `plot`)."""
@@ -212,19 +209,10 @@ class RankedSystems(Shown, AsFrame):
 
         return plot_board(self, ax)
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
-        from tieproof.analyses.leaderboard.page import contents
-        from tieproof.show.pages.page import write_page
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        from tieproof.show.pages.page import Axis
 
-        write_page(self, path, contents)
-
-
-def _published(one: Place) -> tuple[str, str]:
-    """The published number, and its bias; empty texts if there is none."""
-    return ("", "") if one.published is None or one.bias is None else (fixed(one.published), signed(one.bias))
-
-
-def neighbors_swap(one: Place, following: Place) -> bool:
-    """Whether ties alone can swap two neighbors, which have different places."""
-    return one.place != following.place and can_swap(one.score, following.score)
+        printed = [each.published for each in self.systems if each.published is not None]
+        ends = [end for each in self.systems for end in (each.score.lower, each.score.upper)]
+        values = {"board": self, "table": self._table(), "axis": Axis.around(ends + printed)}
+        return "board.html", {"title": f"{count(len(self), 'system')} by {self.measure}", **values}

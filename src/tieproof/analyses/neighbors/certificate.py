@@ -202,14 +202,12 @@ def _digest(content: dict[str, Any]) -> str:
 def read_certificate(folder: str | os.PathLike[str]) -> Certificate:
     """Read the certificate of a folder; InputError if it is missing, damaged or was changed."""
     if not isinstance(folder, str | os.PathLike) or "\0" in os.fsdecode(folder):
-        raise InputError(f"A truth must be the path of a folder, not {type(folder).__name__}.", "truth")
+        raise InputError(f"A truth must be the path of a folder, not {type(folder).__name__}.")
     path = Path(os.fsdecode(folder), NAME)
     if path.parent.is_file():
         beside = path.parent.with_name(NAME).is_file()
         meant = f"its folder, {os.fspath(path.parent.parent)!r}" if beside else "the folder that tieproof truth wrote"
-        raise InputError(
-            f"{os.fsdecode(folder)} is a file, but a truth is a folder with {NAME}. Pass {meant}.", "truth"
-        )
+        raise InputError(f"{os.fsdecode(folder)} is a file, but a truth is a folder with {NAME}. Pass {meant}.")
     try:
         if path.exists() and not path.is_file():
             raise ValueError("no regular file")
@@ -219,46 +217,46 @@ def read_certificate(folder: str | os.PathLike[str]) -> Certificate:
     except FileNotFoundError:
         raise InputError(
             f"{os.fspath(folder)} has no {NAME}: it is not the folder of a truth, or its truth is not finished. "
-            "Finish it by the command that began it, or name another folder.",
-            "truth",
+            "Finish it by the command that began it, or name another folder."
         ) from None
     except (OSError, ValueError, RecursionError, KeyError, AttributeError, TypeError) as error:
         raise InputError(
-            f"{path} is not a readable certificate ({type(error).__name__}: {error}). Write the truth again.", "truth"
+            f"{path} is not a readable certificate ({type(error).__name__}: {error}). Write the truth again."
         ) from None
     if format_version != VERSION:
         raise InputError(
             f"{path} has the format {format_version!r}, but tieproof {__version__} reads {VERSION}. Install the "
-            "version that wrote it.",
-            "truth",
+            "version that wrote it."
         )
     if digest != _digest({**content, "format": format_version}):
-        raise InputError(
-            f"{path} was changed after it was written: its digest differs. Write the truth again.", "truth"
-        )
+        raise InputError(f"{path} was changed after it was written: its digest differs. Write the truth again.")
     if content.pop("what", None) != WHAT or not fits(content, Certificate):
-        raise InputError(f"{path} lacks fields of a certificate, or has other types. Write the truth again.", "truth")
+        raise InputError(f"{path} lacks fields of a certificate, or has other types. Write the truth again.")
     return Certificate(**content | {name: RowsMeant(**content[name]) for name in ("queries", "gallery")})
 
 
 def read_truth(folder: str | os.PathLike[str]) -> tuple[Certificate, Neighbors]:
     """Read a folder of true neighbors; InputError if it does not contain what its certificate says."""
+    with about("truth"):
+        return _read(folder)
+
+
+def _read(folder: str | os.PathLike[str]) -> tuple[Certificate, Neighbors]:
     certificate = read_certificate(folder)
     if ARRAYS not in certificate.files or any(Path(name).name != name for name in certificate.files):
-        raise InputError(f"The certificate in {os.fspath(folder)} does not name {ARRAYS}. Write it again.", "truth")
+        raise InputError(f"The certificate in {os.fspath(folder)} does not name {ARRAYS}. Write it again.")
     for name, digest in certificate.files.items():
         if sha256_of(Path(folder, name)) != digest:
             raise InputError(
-                f"{Path(folder, name)} was changed after it was certified: its SHA-256 differs. Write it again.",
-                "truth",
+                f"{Path(folder, name)} was changed after it was certified: its SHA-256 differs. Write it again."
             )
     known = {"k": certificate.listed, "n_items": certificate.gallery.rows, "distance": certificate.distance}
-    with about("truth"), reading(Path(folder, ARRAYS), "the arrays of a truth (.npz)"):
+    with reading(Path(folder, ARRAYS), "the arrays of a truth (.npz)"):
         found = from_stored({entry.name: entry.load() for entry in archive(Path(folder, ARRAYS))}, known)
     wrong = _contradiction(certificate, found)
     if wrong:
         raise InputError(
-            f"{Path(folder, ARRAYS)} contradicts its certificate or itself: {wrong}. Write the truth again.", "truth"
+            f"{Path(folder, ARRAYS)} contradicts its certificate or itself: {wrong}. Write the truth again."
         )
     return certificate, found
 
@@ -266,11 +264,7 @@ def read_truth(folder: str | os.PathLike[str]) -> tuple[Certificate, Neighbors]:
 def _contradiction(certificate: Certificate, found: Neighbors) -> str:
     """Return what in the arrays contradicts the certificate or other arrays, or an empty text."""
     n_queries, width, n_items = certificate.queries.rows, certificate.listed, certificate.gallery.rows
-    shapes: dict[str, tuple[int, ...]] = {
-        "ids": (n_queries, width),
-        "distances": (n_queries, width),
-        "nearer": (n_queries, width),
-    }
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("ids", "distances", "nearer"), (n_queries, width))
     shapes |= {"tie_starts": (n_queries,), "n_ties": (n_queries,), "tie_indptr": (n_queries + 1,)}
     for name, shape in shapes.items():
         array = getattr(found, name)

@@ -238,9 +238,7 @@ def _as_classes(labels: Array, gallery_labels: Array | None) -> tuple[IntArray, 
         )
     both = labels if gallery_labels is None else np.concatenate([labels, gallery_labels])
     numbers = np.unique(both, return_inverse=True)[1].astype(np.int64)
-    return numbers[: len(labels)], numbers[
-        len(both) - (len(labels) if gallery_labels is None else len(gallery_labels)) :
-    ]
+    return numbers[: len(labels)], numbers if gallery_labels is None else numbers[len(labels) :]
 
 
 def _result(found: Neighbors, own: IntArray, of_items: IntArray, lead: Lead, meaning: str) -> KnnAccuracy:

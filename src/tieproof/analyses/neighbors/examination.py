@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from tieproof.analyses.neighbors.nearest import nearest
-from tieproof.analyses.neighbors.result import Neighbors, about_duplicates, repeated_in_rows
+from tieproof.analyses.neighbors.result import Neighbors, about_duplicates, check_id_lists, repeated_in_rows
 from tieproof.analyses.neighbors.search import SearchInParts, budget_of, find
 from tieproof.analyses.neighbors.sides import ORDER, Sides, digests_of, duplicates_of
 from tieproof.distances import Distance
 from tieproof.engine import places_of_pairs
-from tieproof.errors import CountError, InputError
+from tieproof.errors import CountError, InputError, about
 from tieproof.evaluation.cluster import Local
 from tieproof.evaluation.problems import watched
-from tieproof.inputs.arrays import as_array, type_name
+from tieproof.inputs.arrays import as_array, check_count
 from tieproof.inputs.identities import as_item_numbers
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_whole
@@ -178,12 +178,8 @@ def examine_truth(
 
     """
     array = as_array(truth, "true ids")
-    if array.dtype.kind not in "iu" or array.ndim != 2 or 0 in array.shape:
-        raise InputError(
-            f"The true ids must be integers of the shape (queries, neighbors), but are {type_name(array.dtype)} of "
-            f"the shape {array.shape}. Pass the ids of the neighbors, without their distances.",
-            "truth",
-        )
+    with about("truth"):
+        check_id_lists(array, "true ids", "Pass the ids of the neighbors, without their distances.")
     width = array.shape[1]
     if k is not None:
         check_whole("k", k, beside=", or None")
@@ -202,12 +198,8 @@ def examine_truth(
             "smaller k.",
             "k",
         )
-    if len(array) != n_queries:
-        raise CountError(
-            f"The number of true lists is {len(array)}, but the number of queries is {n_queries}. Pass exactly one "
-            "for each, in the same order.",
-            ("truth", "queries"),
-        )
+    with about(("truth", "queries")):
+        check_count(len(array), "true lists", n_queries, "queries")
     budget = budget_of(memory, threads)
     search = SearchInParts.of(sides.search(distance, bits, budget), wanted)
     duplicates = duplicates_of(sides.gallery, digests_of(sides.gallery, Local(), budget.threads))
@@ -237,9 +229,7 @@ def _places(search: SearchInParts, query: IntArray, item: IntArray) -> IntArray:
         return places_of_pairs(
             query, item, lambda some, ids: search.compared(queries.take(some), ids), search.most_compared
         )
-    whole = SearchInParts.of(
-        search.problem, len(search.problem.items)
-    )  # a function returns the distances of all items
+    whole = SearchInParts.of(search.problem, len(search.problem.items))  # of a function: the distances of all items
     return find(whole, Local(), {}, watched(False), 0).level(query, item)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tieproof.analyses.neighbors.result import Neighbors
 from tieproof.analyses.neighbors.sides import Sides, spans_of
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError, library
 from tieproof.inputs.readers import hdf5
 from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.contents import holds
@@ -84,10 +84,7 @@ ANGULAR = {"cosine": "angular"}
 
 
 def _hdf5() -> TruthFormat:
-    try:
-        import h5py
-    except ImportError:
-        raise MissingExtraError("Writing a .hdf5 file", "h5") from None
+    h5py = library("h5py", "Writing a .hdf5 file", "h5")
 
     def content(search: FoundNeighbors) -> tuple[dict[str, Any], dict[str, RowSource]]:
         """Return the attributes of the file, and its data sets."""
@@ -128,11 +125,7 @@ def _same(rows: RowSource, stored: Entry) -> bool:
 
 
 def _parquet() -> TruthFormat:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("Writing a .parquet file", "parquet") from None
+    pyarrow = library("pyarrow", "Writing a .parquet file", "parquet")
 
     def table(search: FoundNeighbors) -> Any:
         found = search.neighbors

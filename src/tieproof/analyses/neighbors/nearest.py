@@ -1,8 +1,9 @@
 """`nearest`: the k nearest items of each query, in exact order and with the whole tie at rank k."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from threading import Lock
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -23,6 +24,10 @@ from tieproof.evaluation.problems import (
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_whole
 from tieproof.inputs.relevance import ranges
+from tieproof.ties import IntArray
+
+if TYPE_CHECKING:
+    from tieproof.engine import NearestLists
 
 SMALLEST, ID_BYTES = 8 * 2**20, 12
 """Less memory than this is not enforced for the ids in ties, and the bytes of an id in the result and in a list."""
@@ -123,39 +128,40 @@ def neighbors_of(search: Search, k: int, watch: Watch, duplicates: int | None = 
     search = replace(search, budget=replace(budget, memory=budget.memory - of_rows))
     space = nearest_space(search)
     duplicates = _duplicates(search, space) if duplicates is None else duplicates
-    arrays = room_for(n_queries, k)
-    sizes = np.zeros(n_queries, dtype=np.int64)
-    ties = []
-    for lists in nearest_lists(search, space, k, watch, admit):
-        for name, array in arrays.items():
-            array[lists.query] = getattr(lists, name)
-        sizes[lists.query] = np.diff(lists.tie_indptr)
-        ties.append((lists.query, lists.tie_indptr, lists.tie_ids))
-    indptr = np.concatenate([[0], np.cumsum(sizes)])
-    tie_ids = np.empty(indptr[-1], dtype=np.int64)
-    while ties:
-        query, pointer, items = ties.pop()
-        tie_ids[ranges(indptr[query], np.diff(pointer))[1]] = items
-    return Neighbors(
-        **arrays,
-        tie_indptr=indptr,
-        tie_ids=tie_ids,
-        duplicates=duplicates,
-        k=k,
-        n_items=n_items,
-        distance=search.called,
-    )
+    lists = nearest_lists(search, space, k, watch, admit)
+    return gathered(((part.query, part) for part in lists), n_queries, k, n_items, search.called, duplicates)
 
 
-def room_for(n_queries: int, k: int) -> dict[str, Any]:
-    """The arrays of `Neighbors` that have a row or a number for each query, of which none has a neighbor yet."""
-    return {
+def gathered(
+    parts: Iterable[tuple[IntArray, "NearestLists | Neighbors"]],
+    n_queries: int,
+    k: int,
+    n_items: int,
+    called: str,
+    duplicates: int,
+) -> Neighbors:
+    """The neighbors of all queries, from parts, each with the numbers of its queries; each query occurs once."""
+    arrays: dict[str, Any] = {
         "ids": np.full((n_queries, k), NOBODY),
         "distances": np.full((n_queries, k), np.nan),
         "nearer": np.full((n_queries, k), NOBODY),
         "tie_starts": np.zeros(n_queries, dtype=np.int64),
         "n_ties": np.zeros(n_queries, dtype=np.int64),
     }
+    sizes = np.zeros(n_queries, dtype=np.int64)
+    ties = []
+    for query, part in parts:
+        for name, array in arrays.items():
+            array[query] = getattr(part, name)
+        sizes[query] = np.diff(part.tie_indptr)
+        ties.append((query, part.tie_indptr, part.tie_ids))
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    tie_ids = np.empty(indptr[-1], dtype=np.int64)
+    while ties:
+        query, pointer, items = ties.pop()
+        tie_ids[ranges(indptr[query], np.diff(pointer))[1]] = items
+    of_ties: dict[str, Any] = {"tie_indptr": indptr, "tie_ids": tie_ids, "duplicates": duplicates}
+    return Neighbors(**arrays, **of_ties, k=k, n_items=n_items, distance=called)
 
 
 class Admission:

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from tieproof.errors import InputError
+from tieproof.inputs.arrays import type_name
 from tieproof.show.parts import count, distance_meant
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
@@ -174,6 +176,15 @@ def repeated_in_rows(ids: IntArray) -> BoolArray:
     repeated = np.empty_like(again)
     np.put_along_axis(repeated, order, again, axis=1)
     return repeated
+
+
+def check_id_lists(array: Array, name: str, advice: str) -> None:
+    """Refuse what is not a matrix of integers, with a row for each query."""
+    if array.dtype.kind not in "iu" or array.ndim != 2 or 0 in array.shape:
+        raise InputError(
+            f"The {name} must be integers of the shape (queries, neighbors), but are {type_name(array.dtype)} of "
+            f"the shape {array.shape}. {advice}"
+        )
 
 
 def about_duplicates(duplicates: int, of: str = " of the gallery") -> str:

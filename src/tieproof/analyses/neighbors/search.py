@@ -6,7 +6,7 @@ the rate of the part before, because an interrupted search continues with the pa
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
 from time import monotonic
@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.analyses.neighbors.certificate import from_stored, stored_arrays
-from tieproof.analyses.neighbors.nearest import Admission, neighbors_of, room_for
+from tieproof.analyses.neighbors.nearest import Admission, gathered, neighbors_of
 from tieproof.analyses.neighbors.result import Neighbors
 from tieproof.analyses.neighbors.sides import spans_between
 from tieproof.engine import NearestLists, merged_lists
 from tieproof.engine.problem import Budget, Progress, Search, Sharded, Watch
 from tieproof.errors import about
-from tieproof.evaluation.cluster import Local, Runner, Span, beside_rows, connected, fits, groups_of, unseen
+from tieproof.evaluation.cluster import Runner, Span, beside_rows, fits, groups_of, unseen
 from tieproof.inputs.arrays import BLOCK_BYTES
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.shards.source import ArraySource, RankedRows
@@ -214,13 +214,6 @@ def searched(search: SearchInParts, part: Part, progress: Progress = unseen) -> 
     return replace(found, ids=found.ids + start, tie_ids=found.tie_ids + start)
 
 
-@contextmanager
-def runner_of(cluster: str | None, budget: Budget) -> Iterator[Runner]:
-    """Runs tasks here, or on a cluster."""
-    with nullcontext(Local()) if cluster is None else connected(cluster, budget) as runner:
-        yield runner
-
-
 def budget_of(memory: str | int, threads: int | None, cluster: str | None = None) -> Budget:
     """The budget of this process, or of each worker of a cluster, which has one thread if nothing else is passed."""
     return Budget(parse_memory(memory), 1 if threads is None and cluster is not None else parse_threads(threads))
@@ -236,38 +229,27 @@ def find(search: SearchInParts, runner: Runner, found: FoundParts, watch: Watch,
     with watch(search.pairs) as advance:
         advance(search.done(found))
         size, several = min(QUERIES, search.size), runner.workers
+        longest = max(stop - start for start, stop in search.pieces)
         while left := search.left(search.known(found), size):
             some, began = left[:several], monotonic()
             for part, neighbors in runner.each(begin, some, lambda part: part.pairs, advance):
                 found[part] = neighbors
             # Each worker searched one part.
             seconds, before = monotonic() - began, size
-            size = _size_of(search, max(part.pairs for part in some), seconds)
+            rate = max(part.pairs for part in some) / max(seconds, 1e-3)
+            size = min(search.size, max(QUERIES, int(SECONDS * rate / longest)))
             if runner.workers > 1 and (seconds >= STEADY or size == before):
                 several = len(left)
-    arrays, indptr = room_for(len(search.problem.queries), search.k), [np.zeros(1, dtype=np.int64)]
-    ties: list[IntArray] = []
-    for block in search.blocks(search.known(found), search.size):
-        merged = _merged(search, block, (found[Part(block, piece)] for piece in search.pieces))
-        for name, array in arrays.items():
-            array[slice(*block)] = getattr(merged, name)
-        indptr.append(merged.tie_indptr[1:] + indptr[-1][-1])
-        ties.append(merged.tie_ids)
-    return Neighbors(
-        **arrays,
-        tie_indptr=np.concatenate(indptr),
-        tie_ids=np.concatenate(ties),
-        duplicates=duplicates,
-        k=search.k,
-        n_items=len(search.problem.items),
-        distance=search.problem.whole.called,
+    blocks = search.blocks(search.known(found), search.size)
+    merged = (_merged(search, block, (found[Part(block, piece)] for piece in search.pieces)) for block in blocks)
+    return gathered(
+        ((np.arange(*block), part) for block, part in zip(blocks, merged, strict=True)),
+        len(search.problem.queries),
+        search.k,
+        len(search.problem.items),
+        search.problem.whole.called,
+        duplicates,
     )
-
-
-def _size_of(search: SearchInParts, pairs: int, seconds: float) -> int:
-    """The queries of the next blocks, given how long so many pairs took."""
-    items = max(stop - start for start, stop in search.pieces)
-    return min(search.size, max(QUERIES, int(SECONDS * pairs / max(seconds, 1e-3) / items)))
 
 
 def _merged(search: SearchInParts, block: Span, pieces: Iterator[Neighbors]) -> Neighbors:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from tieproof.analyses.neighbors.certificate import (
     write_certificate,
 )
 from tieproof.analyses.neighbors.formats import FORMATS, FoundNeighbors, TruthFormat
-from tieproof.analyses.neighbors.search import Parts, SearchInParts, budget_of, find, runner_of
+from tieproof.analyses.neighbors.search import Parts, SearchInParts, budget_of, find
 from tieproof.analyses.neighbors.sides import ORDER, Sides, duplicates_of
 from tieproof.distances import reported
 from tieproof.errors import InputError, about, warn
+from tieproof.evaluation.cluster import Local, connected
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_choice, check_whole, one_or_several
@@ -132,7 +134,7 @@ def truth(
     if n_queries >= MANY_TIMES * n_items:
         warn(f"There are {n_queries:,} queries, but only {count(n_items, 'item')}. {ORDER}")
     problem = sides.search(distance, bits, budget)
-    with runner_of(cluster, budget) as runner:
+    with nullcontext(Local()) if cluster is None else connected(cluster, budget) as runner:
         digests = sides.digests(runner, budget.threads)
         meant = [RowsMeant.of(side, own) for side, own in zip(sides, digests, strict=True)]
         search = SearchInParts.of(problem, min(int(k), len(problem.items)), runner.workers)

@@ -220,8 +220,4 @@ def _about_neighbors(stored: Neighbors, found: Neighbors, chosen: IntArray) -> I
             yield f"The {what} of {count(len(wrong), 'query')} differ, first of query {wrong[0]}."
     ties = [query for at, query in enumerate(chosen.tolist()) if not np.array_equal(stored.tie(query), found.tie(at))]
     if ties:
-        yield f"The tie at the last rank of {_queries(len(ties))} differs, first of query {ties[0]}."
-
-
-def _queries(number: int) -> str:
-    return count(number, "query")
+        yield f"The tie at the last rank of {count(len(ties), 'query')} differs, first of query {ties[0]}."

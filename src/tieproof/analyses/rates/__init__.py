@@ -3,6 +3,7 @@
     fnmr.py ─► counting.py: order statistics of all pairs, and relevant pairs beyond them ─► result.py
           └──► crossing.py: where both rates are equal
           └──► steps.py: both rates at every relevant pair ─► curve.py ◄─ det.py: both rates of given distances
+                        │                                        └──► decisions.py ◄─ identification.py
                         │
              pool.py: stripes of pairs
                         │

@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence, Set
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -209,32 +209,29 @@ def histograms(
     wanted : each window, with whether the relevant pairs are counted in it, or the other pairs
     """
 
-    def count(stripe: Stripe) -> dict[tuple[ValueWindow, bool], tuple[int, Bins]]:
+    def count(stripe: Stripe) -> tuple[Counter[Any], dict[tuple[ValueWindow, bool], Bins]]:
         block, one = ordered(pool.gauge.wide_values(stripe, pool.columns(stripe))), np.array([1])
-        found = {each: (0, Bins.empty()) for each in wanted}
+        below, bins = Counter[Any](), {each: Bins.empty() for each in wanted}
 
         def add(relevant: bool, values: IntArray, rows: IntArray, columns: IntArray) -> None:
             for window, of_relevant in wanted:
                 if of_relevant == relevant:
-                    below, bins = found[window, relevant]
-                    below += histogram(values, rows, columns, *window, window.shift, bins)
-                    found[window, relevant] = below, bins
+                    each = window, relevant
+                    below[each] += histogram(values, rows, columns, *window, window.shift, bins[each])
 
         add(False, block, *pool.weights(stripe))
-        for row, column, weight in pool.not_others(stripe):
-            add(False, block[row, column][None], -one, weight)
-        if any(relevant for _, relevant in wanted):
-            for row, column, weight in pool.not_others(stripe, relevant_only=True):
-                add(True, block[row, column][None], one, weight)
+        for relevant in {relevant for _, relevant in wanted}:
+            for row, column, weight in pool.not_others(stripe, relevant_only=relevant):
+                add(relevant, block[row, column][None], one if relevant else -one, weight)
         progress(block.size)
-        return found
+        return below, bins
 
-    total = {each: (0, Bins.empty()) for each in wanted}
-    for counted in pool.each(count):
-        for each, (below, bins) in counted.items():
-            total[each][1].add(bins)
-            total[each] = total[each][0] + below, total[each][1]
-    return total
+    total, all_bins = Counter[Any](), {each: Bins.empty() for each in wanted}
+    for below, bins in pool.each(count):
+        total.update(below)
+        for each, own in bins.items():
+            all_bins[each].add(own)
+    return {each: (total[each], bins) for each, bins in all_bins.items()}
 
 
 def _narrowed(rank: int, window: ValueWindow, below: int, bins: Bins) -> tuple[ValueWindow, int]:
@@ -286,7 +283,7 @@ def tabulated(
 ) -> tuple[dict[ValueWindow, int], dict[ValueWindow, Table]]:
     """For each window, the number of pairs below it, and a table of the exact keys of the pairs inside it."""
 
-    def count(stripe: Stripe) -> dict[ValueWindow, tuple[int, Table]]:
+    def count(stripe: Stripe) -> tuple[dict[ValueWindow, int], dict[ValueWindow, Table]]:
         columns = pool.columns(stripe)
         block = ordered(pool.gauge.wide_values(stripe, columns))
         rows, items = pool.weights(stripe)
@@ -305,48 +302,30 @@ def tabulated(
         tables = {}
         for window in windows:
             kept = weights[window] > 0
-            place, weight = places[window][kept], weights[window][kept]
-            row, column = np.divmod(place, block.shape[1])
-            table = pool.table(floats(block[row, column]), row + stripe.start, column + columns.start, weight)
-            tables[window] = before[window], table
+            row, column = np.divmod(places[window][kept], block.shape[1])
+            pairs = floats(block[row, column]), row + stripe.start, column + columns.start
+            tables[window] = pool.table(*pairs, weights[window][kept])
         progress(block.size)
-        return tables
+        return before, tables
 
-    below = dict.fromkeys(windows, 0)
-    tables: dict[ValueWindow, Table] = {window: Counter() for window in windows}
-    for counted in pool.each(count):
-        for window, (before, table) in counted.items():
-            below[window] += before
+    below, tables = Counter[ValueWindow](), {window: Table() for window in windows}
+    for before, of_stripe in pool.each(count):
+        below.update(before)
+        for window, table in of_stripe.items():
             tables[window].update(table)
     return below, tables
 
 
-def relevant_beyond(pool: Pool, cuts: Sequence[Real]) -> list[tuple[int, int]]:
+def relevant_beyond(pool: Pool, cuts: Sequence[Real], n_relevant: int) -> list[tuple[int, int]]:
     """For each cut, which is an exact key, the numbers of relevant pairs strictly farther and exactly as far."""
     gauge = pool.gauge
     values = [gauge.near(cut) for cut in cuts]
-
-    def count(stripe: Stripe) -> IntArray:
-        counts = np.zeros((len(cuts), 2), dtype=np.int64)
-        for (rows, columns), _ in pool.listed(stripe):
-            if not len(rows):
-                continue
-            first, stop = int(columns.min()), int(columns.max()) + 1
-            block = pool.gauge.wide_values(stripe, slice(first, stop))
-            distances = block[rows, columns - first]
-            for i, (cut, value) in enumerate(zip(cuts, values, strict=True)):
-                reach = gauge.reach(value)
-                beyond = int(np.count_nonzero(distances > value + reach))
-                near = np.abs(distances - value) <= reach
-                code, weight = np.unique(rows[near] * pool.width + columns[near], return_counts=True)
-                row, column = np.divmod(code, pool.width)
-                table = pool.table(block[row, column - first], row + stripe.start, column, weight)
-                farther, equal = (
-                    sum(weight for key, weight in table.items() if beats(key * gauge.unit, cut))
-                    for beats in (operator.gt, operator.eq)
-                )
-                counts[i] += beyond + farther, equal
-        return counts
-
-    total = sum(pool.each(count), start=np.zeros((len(cuts), 2), dtype=np.int64))
-    return [(beyond, equal) for beyond, equal in total.tolist()]
+    found = pool.relevant_inside([(value - gauge.reach(value), value + gauge.reach(value)) for value in values])
+    counts = []
+    for cut, (nearer, table) in zip(cuts, found, strict=True):
+        not_farther, equal = (
+            sum(weight for key, weight in table.items() if holds(key * gauge.unit, cut))
+            for holds in (operator.le, operator.eq)
+        )
+        counts.append((n_relevant - nearer - not_farther, equal))
+    return counts

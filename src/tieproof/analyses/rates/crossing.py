@@ -1,7 +1,6 @@
 """The distance at which false matches become as frequent as false non-matches, found by counting all pairs."""
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
@@ -12,13 +11,11 @@ from tieproof.analyses.rates.counting import (
     FEW_PAIRS,
     ValueWindow,
     check_window,
-    floats,
     histograms,
-    ordered,
     tabulated,
     widened,
 )
-from tieproof.analyses.rates.pool import Pool, Stripe, Table
+from tieproof.analyses.rates.pool import Pool
 from tieproof.analyses.rates.result import EqualErrorRate
 from tieproof.engine.problem import Progress
 
@@ -44,7 +41,7 @@ def equal_error_rate(pool: Pool, n_relevant: int, n_others: int, progress: Progr
         window, pairs = _narrowed(pool, window, n_relevant, crossed, progress)
     wide = widened(gauge, window)
     below, tables = tabulated(pool, {wide}, progress)
-    nearer, table = _relevant_inside(pool, wide)
+    [(nearer, table)] = pool.relevant_inside([wide.ends()])
     others = tables[wide]
     before = below[wide]
     for key in sorted(others.keys() | table.keys()):
@@ -68,21 +65,3 @@ def _narrowed(
         min(int(bins.lowest[place]) for _, bins in both), max(int(bins.highest[place]) for _, bins in both)
     )
     return ends, sum(int(bins.weight[place]) for _, bins in both)
-
-
-def _relevant_inside(pool: Pool, window: ValueWindow) -> tuple[int, Table]:
-    """The number of relevant pairs below a window, and a table of the exact keys of those inside it."""
-
-    def count(stripe: Stripe) -> tuple[int, Table]:
-        columns, below, table = pool.columns(stripe), 0, Counter[object]()
-        block = ordered(pool.gauge.wide_values(stripe, columns))
-        for row, column, weight in pool.not_others(stripe, relevant_only=True):
-            values = block[row, column]
-            below += int(weight[values < window.low].sum())
-            here = (values >= window.low) & (values <= window.high)
-            place = row[here] + stripe.start, column[here] + columns.start
-            table.update(pool.table(floats(values[here]), *place, weight[here]))
-        return below, table
-
-    below, tables = zip(*pool.each(count), strict=True)
-    return sum(below), sum(tables, Counter())

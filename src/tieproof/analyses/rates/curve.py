@@ -1,18 +1,22 @@
 """`DetCurve`: the detection error tradeoff of a verification system."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
+from numbers import Real
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.analyses.rates.result import EqualErrorRate
+from tieproof.analyses.rates.decisions import BestThreshold, Decisions, FoldAccuracy, best, of_ranking, plain
+from tieproof.analyses.rates.result import EqualErrorRate, tied_estimate
 from tieproof.errors import InputError
 from tieproof.evaluation.intervals import Interval, check_confidence
 from tieproof.inputs.options import as_shares
+from tieproof.measures import AP, AUC
 from tieproof.measures.statistics.resampling import RESAMPLES, below, quantile, raw
 from tieproof.show import style
 from tieproof.show.parts import fixed
@@ -41,29 +45,35 @@ class DetCurve(Shown):
 
     thresholds : (t,) minus infinity, then all distinct distances of pairs, the smallest first; if the pairs were
         counted, only those of relevant pairs, each after the number just below it if other pairs are between, and
-        infinity if other pairs are farther
+        infinity if other pairs are farther; of scores, infinity, then all distinct scores, the largest first
     false_matches : (t,) the other pairs that are not farther than the threshold
     false_non_matches : (t,) the relevant pairs that are farther than the threshold
+    fold_accuracy : the accuracy at thresholds that are chosen on other folds; None without folds
 
     >>> import tieproof as tp
     >>> print(tp.det_curve([1, 2, 2, 3], [2, 3, 4]))
-    measure            lower   upper
-    --------------------------------
-    EER               0.2500  0.3333
-    minDCF (0.05)     0.2500  0.7500
-    minDCF (0.01)     0.2500  0.7500
-    TAR at FAR 0.1    0.2500  0.7500
-    TAR at FAR 0.01   0.2500  0.7500
-    TAR at FAR 0.001  0.2500  0.7500
+    measure             lower   upper
+    ---------------------------------
+    EER                0.2500  0.3333
+    minDCF (0.05)      0.2500  0.7500
+    minDCF (0.01)      0.2500  0.7500
+    TAR at FAR 0.1     0.2500  0.7500
+    TAR at FAR 0.01    0.2500  0.7500
+    TAR at FAR 0.001   0.2500  0.7500
+    best accuracy      0.7143  0.8571
+    best F1            0.8000  0.8889
+    average precision  0.7708  0.9500
+    AUC                0.6667  0.9167
     <BLANKLINE>
     Counted 4 relevant and 3 other pairs. lower and upper are the extremes over all
-    orderings of pairs at exactly the same distance. EER and minDCF are errors:
-    report 'upper'. TAR is a success: report 'lower'.
+    orderings of tied pairs. EER and minDCF are errors: report 'upper'. All others
+    are successes: report 'lower'.
     """
 
     thresholds: FloatArray
     false_matches: IntArray
     false_non_matches: IntArray
+    fold_accuracy: FoldAccuracy | None = None
     _pairs: OfSubjects | None = None
     _eer: EqualErrorRate | None = None
 
@@ -92,13 +102,15 @@ class DetCurve(Shown):
         """The equal error rate, with its bounds over all orderings of tied pairs."""
         if self._eer is not None:
             return self._eer
-        low, high = 0, len(self.thresholds) - 1
-        while high - low > 1:  # the rates have crossed at `high`, and not at `low`
-            middle = (low + high) // 2
-            matches, misses = int(self.false_matches[middle]), int(self.false_non_matches[middle])
-            crossed = matches * self.relevant_pairs >= misses * self.other_pairs
-            low, high = (low, middle) if crossed else (middle, high)
-        matches, misses = (array[[low, high]].tolist() for array in (self.false_matches, self.false_non_matches))
+
+        def crossed(at: int) -> bool:
+            matches, misses = int(self.false_matches[at]), int(self.false_non_matches[at])
+            return matches * self.relevant_pairs >= misses * self.other_pairs
+
+        last = len(self.thresholds) - 1
+        high = bisect_left(range(last), True, lo=1, key=crossed)
+        ends = slice(high - 1, high + 1)
+        matches, misses = self.false_matches[ends].tolist(), self.false_non_matches[ends].tolist()
         return EqualErrorRate.of_counts(
             float(self.thresholds[high]),
             matches[0],
@@ -157,6 +169,61 @@ class DetCurve(Shown):
         )
         return Bounds(min(lower, upper), upper)
 
+    def at(self, threshold: float) -> Decisions:
+        """Accuracy, precision, recall and F1 if pairs up to this distance, or from this score on, are accepted.
+
+        >>> import tieproof as tp
+        >>> tp.det_curve([1, 2, 2, 3], [2, 3, 4]).at(2)
+        Decisions(threshold=2, accuracy=0.7142857142857143, precision=0.75, recall=0.75, f1=0.75)
+        """
+        self._check_kept("decisions at a threshold")
+        if not isinstance(threshold, Real) or math.isnan(threshold):
+            raise InputError(f"A threshold must be a number, not {threshold!r}.", "threshold")
+        sign = -1 if self.thresholds[0] > 0 else 1  # of scores
+        place = int(np.searchsorted(sign * self.thresholds[1:], sign * threshold, side="right"))
+        right, wrong = (int(counts[place]) for counts in self._accepted)
+        return Decisions.of_counts(threshold, right, wrong, self.relevant_pairs, self.other_pairs)
+
+    @property
+    def best_accuracy(self) -> BestThreshold:
+        """The largest accuracy of any threshold."""
+        count = self.relevant_pairs + self.other_pairs
+        return self._best(lambda right, wrong: (right + self.other_pairs - wrong, np.full_like(right, count)))
+
+    @property
+    def best_f1(self) -> BestThreshold:
+        """The largest F1 of any threshold."""
+        return self._best(lambda right, wrong: (2 * right, right + wrong + self.relevant_pairs))
+
+    def _best(self, quotient: Callable[[IntArray, IntArray], tuple[IntArray, IntArray]]) -> BestThreshold:
+        """The largest quotient of two counts, made from the accepted relevant and other pairs."""
+        right, wrong = self._accepted
+        return best(self.thresholds, quotient(right, wrong), quotient(right[1:], wrong[:-1]))
+
+    @property
+    def average_precision(self) -> Estimate[float]:
+        """The average precision of all pairs in one ranking."""
+        self._check_kept("AP")
+        return of_ranking(AP, *self._accepted)
+
+    @property
+    def auc(self) -> Estimate[float]:
+        """The area under the ROC curve."""
+        return of_ranking(AUC, *self._accepted)
+
+    @property
+    def _accepted(self) -> tuple[IntArray, IntArray]:
+        """The relevant and the other pairs that each threshold accepts."""
+        return self.relevant_pairs - self.false_non_matches, self.false_matches
+
+    def _check_kept(self, what: str) -> None:
+        """Refuse what needs the distances of all pairs, if these were only counted."""
+        if self._eer is not None:
+            raise InputError(
+                f"This curve was counted from embeddings, and its pairs were not kept. For {what}, pass the "
+                "distances of all pairs: det_curve(relevant, others); tp.nearest with k=len(gallery) returns them."
+            )
+
     def interval(self, statistic: "Callable[[DetCurve], float]", confidence: float = 0.95) -> Interval:
         """The confidence interval of a number of this curve, over the subjects that could have been recorded.
 
@@ -177,13 +244,7 @@ class DetCurve(Shown):
         0.75 [0.00, 1.00]
         """
         check_confidence("confidence", confidence)
-        if self._eer is not None:
-            raise InputError(
-                "This curve was counted from embeddings, and its pairs were not kept. For an interval, pass the "
-                "distances of all pairs and their subjects: det_curve(…, subjects=(of_relevant, of_others)); "
-                "tp.nearest with k=len(gallery) returns these distances.",
-                "subjects",
-            )
+        self._check_kept("an interval")
         if self._pairs is None or self._pairs.subjects < 2:
             raise InputError(
                 "An interval over subjects needs the subjects of all pairs, and at least two of them. Pass "
@@ -250,23 +311,34 @@ class DetCurve(Shown):
             "eer": self.eer.to_dict(),
             "min_dcf": {str(target): asdict(self.min_dcf(target)) for target in _TARGETS},
             "tar": {str(rate): asdict(self.tar(rate)) for rate in _RATES},
+            **{name.lower().replace(" ", "_"): plain(value) for name, value in self._decided().items()},
         }
+
+    def _decided(self) -> dict[str, Any]:
+        """The decisions that are in the table; their attributes have _ for blanks."""
+        found: dict[str, Any] = {"best accuracy": self.best_accuracy, "best F1": self.best_f1}
+        found |= {} if self._eer is not None else {"average precision": self.average_precision}
+        return found | {"AUC": self.auc} | ({"fold accuracy": self.fold_accuracy} if self.fold_accuracy else {})
 
     def figures(self) -> dict[str, Bounds[float]]:
         """The numbers of the table, by their names."""
         found: dict[str, Any] = {"EER": self.eer}
         found |= {f"minDCF ({target:g})": self.min_dcf(target) for target in _TARGETS}
         found |= {f"TAR at FAR {rate:g}": self.tar(rate) for rate in _RATES}
+        found |= self._decided()
         return {name: Bounds(value.lower, value.upper) for name, value in found.items()}
 
     def _table(self) -> Table:
         rows = [(name, fixed(value.lower), fixed(value.upper)) for name, value in self.figures().items()]
-        counted = f"Counted {self.relevant_pairs:,} relevant and {self.other_pairs:,} other pairs."
-        meaning = (
-            "lower and upper are the extremes over all orderings of pairs at exactly the same distance. EER and "
-            "minDCF are errors: report 'upper'. TAR is a success: report 'lower'."
-        )
-        return Table(("measure", "lower", "upper"), [rows], [f"{counted} {meaning}"], ("lower", "upper"))
+        notes = [
+            f"Counted {self.relevant_pairs:,} relevant and {self.other_pairs:,} other pairs. lower and upper are the "
+            "extremes over all orderings of tied pairs. EER and minDCF are errors: report 'upper'. All others are "
+            "successes: report 'lower'."
+        ]
+        if self.fold_accuracy is not None:
+            error = fixed(self.fold_accuracy.standard_error)
+            notes.append(f"The threshold of a fold is chosen on all others; the standard error of lower is {error}.")
+        return Table(("measure", "lower", "upper"), [rows], notes, ("lower", "upper"))
 
     def __repr__(self) -> str:
         """A short text with the equal error rate."""
@@ -278,28 +350,3 @@ def _deviates(rates: FloatArray) -> FloatArray:
     """The normal deviates of rates; those beyond the edges of the picture are at the edge."""
     distinct, place = np.unique(rates.clip(_FEWEST, _MOST), return_inverse=True)
     return np.array([NormalDist().inv_cdf(rate) for rate in distinct.tolist()])[place.reshape(rates.shape)]
-
-
-def tied_estimate(beyond: int, tied: int, total: int, place: int, others: int) -> Estimate[float]:
-    """The share of relevant pairs behind the threshold, over all orderings of the pairs tied with it.
-
-    beyond, tied, total : the numbers of relevant pairs strictly beyond the threshold, exactly at it, and in all
-    place, others : the threshold is set by number `place`, counted from 1, of the `others` pairs that are not
-        relevant and exactly at the threshold
-
-    When the tied pairs are in random order, each relevant one is behind the threshold with probability
-    p = (others + 1 - place) / (others + 1), and their number is beta-binomial with the parameters
-    others + 1 - place and place (Johnson, Kotz and Kemp 1992, section 6.2.2): its mean is tied p and its variance
-    tied p (1 - p) (others + 1 + tied) / (others + 2).
-
-    >>> tied_estimate(1, 2, 4, 1, 1)
-    Estimate(lower=0.25, expected=0.5, upper=0.75, std=0.2041241452319315)
-    """
-    p = Fraction(others + 1 - place, others + 1)
-    variance = tied * p * (1 - p) * Fraction(others + 1 + tied, others + 2) / total**2
-    return Estimate(
-        beyond / total,
-        float((beyond + tied * p) / total),
-        (beyond + tied) / total,
-        math.sqrt(variance),
-    )

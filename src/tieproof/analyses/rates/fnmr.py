@@ -9,11 +9,12 @@ import numpy as np
 
 from tieproof.analyses.rates.counting import order_statistics, relevant_beyond
 from tieproof.analyses.rates.crossing import equal_error_rate
-from tieproof.analyses.rates.curve import DetCurve, tied_estimate
+from tieproof.analyses.rates.curve import DetCurve
 from tieproof.analyses.rates.pool import Pool
-from tieproof.analyses.rates.result import METHODS, ErrorRates, Method, OperatingPoint
+from tieproof.analyses.rates.result import METHODS, ErrorRates, Method, OperatingPoint, tied_estimate
 from tieproof.analyses.rates.steps import steps
 from tieproof.distances import DistanceFunction
+from tieproof.distances.exact.bounds import check_products, single_threaded
 from tieproof.distances.exact.reals import least_rounding_to
 from tieproof.engine.problem import Progress
 from tieproof.errors import InputError, about
@@ -119,7 +120,8 @@ def fnmr_at_fmr(
     )
     pool = Pool(problem.gauge(), problem.relevance, problem.budget)
     passes = PASSES + (PASSES_OF_EER if eer or curve else 0) + (PASSES_OF_CURVE if curve else 0)
-    with watched(progress)(passes * pool.entries) as advance, pool.products():
+    check_products()
+    with watched(progress)(passes * pool.entries) as advance, single_threaded():
         n_relevant, n_others = pool.totals()
         with about(problem.judged_by):
             check_counts(n_relevant, n_others)
@@ -185,7 +187,7 @@ def fnmr_at_fmr_of_distances(
 
 def as_both_distances(relevant: Any, others: Any, function: str) -> tuple[FloatArray, FloatArray]:
     """Return the distances of relevant and of other pairs, which must not be labels and scores instead."""
-    both = _as_distances(relevant, "relevant"), _as_distances(others, "other")
+    both = as_distances(relevant, "relevant distances"), as_distances(others, "other distances")
     check_counts(*map(len, both))
     labels = [_are_labels(each) for each in both]
     if len(both[0]) == len(both[1]) and labels[0] != labels[1]:
@@ -206,14 +208,14 @@ def _are_labels(numbers: FloatArray) -> bool:
     return high == 1 and low in (0, -1) and bool(((numbers == low) | (numbers == high)).all())
 
 
-def _as_distances(values: Any, name: str) -> FloatArray:
-    """Return distances as float64 in one dimension; they must be finite and exact in float64."""
-    array = as_numbers(values, f"{name} distances")
-    check_finite(array, f"{name} distances")
+def as_distances(values: Any, name: str) -> FloatArray:
+    """Return distances or scores as float64 in one dimension; they must be finite and exact in float64."""
+    array = as_numbers(values, name)
+    check_finite(array, name)
     array = array.ravel()
     if array.dtype.kind in "iu" and array.size and max(abs(int(array.min())), abs(int(array.max()))) > 2**53:
         raise InputError(
-            f"The {name} distances contain an integer beyond 2^53, which float64 cannot represent exactly. Pass "
+            f"The {name} contain an integer beyond 2^53, which float64 cannot represent exactly. Pass "
             "floats, or smaller integers."
         )
     return array.astype(np.float64)
@@ -230,7 +232,7 @@ def _linear_points(
         near, far = (pool.gauge.distance(orders[rank].key) for rank in (first, second))
         thresholds.append(_check_threshold(between(near, far, part), rate))
     boundaries = [least_rounding_to(threshold) for threshold in thresholds]
-    counts = relevant_beyond(pool, [pool.gauge.key_of(boundary) for boundary, _ in boundaries])
+    counts = relevant_beyond(pool, [pool.gauge.key_of(boundary) for boundary, _ in boundaries], n_relevant)
     for rate, threshold, (_, reached), (beyond, equal) in zip(rates, thresholds, boundaries, counts, strict=True):
         share = (beyond + (equal if reached else 0)) / n_relevant
         yield OperatingPoint(rate, threshold, Estimate(share, share, share, 0.0))
@@ -242,7 +244,7 @@ def _exact_points(
     """Thresholds that are distances, compared as real numbers."""
     ranks = [_exact_rank(rate, n_others) for rate in rates]
     orders = order_statistics(pool, ranks, n_others, progress)
-    counts = relevant_beyond(pool, [Fraction(orders[rank].key) for rank in ranks])
+    counts = relevant_beyond(pool, [Fraction(orders[rank].key) for rank in ranks], n_relevant)
     for rate, rank, (beyond, equal) in zip(rates, ranks, counts, strict=True):
         order = orders[rank]
         threshold = _check_threshold(pool.gauge.distance(order.key), rate)

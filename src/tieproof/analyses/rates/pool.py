@@ -1,18 +1,16 @@
 """`Pool`: all pairs of queries and items, in stripes of distinct query rows, which are computed and never stored."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 
-from tieproof.distances.exact.bounds import check_products, single_threaded
 from tieproof.distances.gauge import LARGEST_STRIPE, Gauge
 from tieproof.engine.problem import Budget
 from tieproof.inputs.judgments import Judgments
 from tieproof.inputs.relevance import Relevance, pointers
-from tieproof.native.threads import in_order, stripes
+from tieproof.native.threads import cut, in_order, stripes
 from tieproof.ties import FloatArray, IntArray
 
 BYTES_PER_ENTRY = 96
@@ -46,7 +44,7 @@ class Pool:
         identity = gauge.identity[0]
         self.members = np.argsort(identity, kind="stable")
         self.first_member = pointers(identity[self.members], self.height)
-        self.listed_at_most = relevance.at_most() + 1
+        self.listed_at_most = relevance.at_most()
         self.memory = budget.memory
         share = budget.memory // 4 // self.threads
         self.pairs_at_a_time = max(1, share // BYTES_PER_PAIR)
@@ -61,13 +59,6 @@ class Pool:
     def entries(self) -> int:
         """The approximate number of pairs of distinct rows in a pass."""
         return self.height * self.width // (2 if self.mirrored else 1)
-
-    @contextmanager
-    def products(self) -> Iterator[None]:
-        """Limit matrix products to one thread each; refuse products that are less exact than their dtype."""
-        check_products()
-        with single_threaded():
-            yield
 
     def totals(self) -> tuple[int, int]:
         """The numbers of pairs that are relevant, and that are neither relevant nor excluded."""
@@ -97,19 +88,14 @@ class Pool:
     def listed(self, stripe: Stripe) -> Iterator[tuple[ListedPairs, ListedPairs]]:
         """Yield the relevant and the excluded pairs of a stripe, in batches of queries."""
         queries = self.members[self.first_member[stripe.start] : self.first_member[stripe.stop]]
-        ends = np.cumsum(self.listed_at_most[queries])
-        start = 0
-        while start < len(queries):
-            done = ends[start - 1] if start else 0
-            stop = max(start + 1, int(np.searchsorted(ends, done + self.pairs_at_a_time, side="right")))
-            some = queries[start:stop]
+        for part in cut(self.listed_at_most[queries], self.pairs_at_a_time):
+            some = queries[part]
             block = self.relevance.block(some)
             rows = self.gauge.identity[0][some] - stripe.start
             yield (
                 (np.repeat(rows, np.diff(block.pointer)), self.gauge.identity[1][block.items]),
                 (np.repeat(rows, np.diff(block.excluded_pointer)), self.gauge.identity[1][block.excluded]),
             )
-            start = stop
 
     def not_others(
         self, stripe: Stripe, relevant_only: bool = False
@@ -120,6 +106,41 @@ class Pool:
             rows, columns = map(np.concatenate, zip(*pairs[: 1 if relevant_only else 2], strict=True))
             here = columns >= first
             yield rows[here], columns[here] - first, self._multiplicity(stripe, columns[here])
+
+    def relevant_values(self, stripe: Stripe) -> Iterator[tuple[IntArray, IntArray, IntArray, FloatArray]]:
+        """Yield the relevant pairs within the stripe's columns: rows, columns, weights, and values.
+
+        Only the columns from the first to the last of these pairs are computed.
+        """
+        for rows, columns, weights in self.not_others(stripe, relevant_only=True):
+            if len(rows):
+                first, stop = int(columns.min()), int(columns.max()) + 1
+                begin = self.columns(stripe).start
+                block = self.gauge.wide_values(stripe, slice(begin + first, begin + stop))
+                yield rows, columns + begin, weights, block[rows, columns - first]
+
+    def relevant_inside(self, windows: Sequence[tuple[float, float]]) -> list[tuple[int, Table]]:
+        """For each window, the number of relevant pairs below it, and a table of the exact keys of those inside."""
+
+        def count(stripe: Stripe) -> tuple[list[int], list[Table]]:
+            below, tables = [0] * len(windows), [Table() for _ in windows]
+            for rows, columns, weights, values in self.relevant_values(stripe):
+                for at, (low, high) in enumerate(windows):
+                    below[at] += int(weights[values < low].sum())
+                    here = np.flatnonzero((low <= values) & (values <= high))
+                    pairs = rows[here] * self.width + columns[here]
+                    _, place, pair = np.unique(pairs, return_index=True, return_inverse=True)
+                    total = np.bincount(pair, weights[here], len(place)).astype(np.int64)
+                    here = here[place]
+                    tables[at].update(self.table(values[here], rows[here] + stripe.start, columns[here], total))
+            return below, tables
+
+        total = [0] * len(windows), [Table() for _ in windows]
+        for below, tables in self.each(count):
+            for at, (nearer, table) in enumerate(zip(below, tables, strict=True)):
+                total[0][at] += nearer
+                total[1][at].update(table)
+        return list(zip(*total, strict=True))
 
     def table(self, values: FloatArray, rows: IntArray, columns: IntArray, weights: IntArray) -> Table:
         """Count pairs by their exact keys.

@@ -1,14 +1,13 @@
 """`ErrorRates`: the false non-match rate at each false match rate, as numbers, text and page."""
 
-import os
+import math
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tieproof.errors import InputError
-from tieproof.show.pages.page import write_page
 from tieproof.show.parts import NUMBERS, count, distance_meant, numbers
-from tieproof.show.shown import Shown, Table, text
+from tieproof.show.shown import AsPage, Shown, Table, text
 from tieproof.ties import Estimate
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class EqualErrorRate:
 
 
 @dataclass(frozen=True, repr=False)
-class ErrorRates(Shown):
+class ErrorRates(Shown, AsPage):
     """False non-match rates by false match rate, and the equal error rate `eer` and the `curve` if asked for.
 
     >>> import tieproof as tp
@@ -124,9 +123,13 @@ class ErrorRates(Shown):
             whole |= {} if found is None else {name: found.to_dict()}
         return {**whole, "points": list(whole["points"])}
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
-        write_page(self, path, contents)
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        return "rates.html", {
+            "title": f"FNMR {self.points[0].fnmr.upper:.4f} at FMR {self.points[0].fmr:g}",
+            "rates": self,
+            "meaning": MEANINGS[self.method],
+            "by": _ranked_by(self),
+        }
 
     def _table(self) -> Table:
         rows = [(f"{point.fmr:g}", f"{point.threshold:.6g}", *numbers(point.fnmr)) for point in self.points]
@@ -168,12 +171,26 @@ MEANINGS = {
 }
 
 
-def contents(rates: ErrorRates) -> tuple[str, dict[str, Any]]:
-    """The template of the page, and the values that it shows."""
-    first = rates.points[0]
-    return "rates.html", {
-        "title": f"FNMR {first.fnmr.upper:.4f} at FMR {first.fmr:g}",
-        "rates": rates,
-        "meaning": MEANINGS[rates.method],
-        "by": _ranked_by(rates),
-    }
+def tied_estimate(beyond: int, tied: int, total: int, place: int, others: int) -> Estimate[float]:
+    """The share of relevant pairs behind the threshold, over all orderings of the pairs tied with it.
+
+    beyond, tied, total : the numbers of relevant pairs strictly beyond the threshold, exactly at it, and in all
+    place, others : the threshold is set by number `place`, counted from 1, of the `others` pairs that are not
+        relevant and exactly at the threshold
+
+    When the tied pairs are in random order, each relevant one is behind the threshold with probability
+    p = (others + 1 - place) / (others + 1), and their number is beta-binomial with the parameters
+    others + 1 - place and place (Johnson, Kotz and Kemp 1992, section 6.2.2): its mean is tied p and its variance
+    tied p (1 - p) (others + 1 + tied) / (others + 2).
+
+    >>> tied_estimate(1, 2, 4, 1, 1)
+    Estimate(lower=0.25, expected=0.5, upper=0.75, std=0.2041241452319315)
+    """
+    p = Fraction(others + 1 - place, others + 1)
+    variance = tied * p * (1 - p) * Fraction(others + 1 + tied, others + 2) / total**2
+    return Estimate(
+        beyond / total,
+        float((beyond + tied * p) / total),
+        (beyond + tied) / total,
+        math.sqrt(variance),
+    )

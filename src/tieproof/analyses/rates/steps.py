@@ -1,8 +1,5 @@
 """Both error rates at the distances of all relevant pairs, between which only false matches can increase."""
 
-from collections import Counter
-from typing import NamedTuple
-
 import numpy as np
 
 from tieproof.analyses.rates.pool import Pool, Stripe, Table
@@ -12,14 +9,6 @@ from tieproof.ties import FloatArray, IntArray
 
 BYTES_PER_RELEVANT = 512
 """The memory for a relevant pair while its exact key is kept."""
-
-
-class _Counted(NamedTuple):
-    """The other pairs before each window and after the last one, and the pairs inside windows by their exact keys."""
-
-    between: IntArray
-    others: Table
-    relevant: Table
 
 
 def steps(pool: Pool, n_relevant: int, n_others: int, progress: Progress) -> tuple[FloatArray, IntArray, IntArray]:
@@ -37,16 +26,16 @@ def steps(pool: Pool, n_relevant: int, n_others: int, progress: Progress) -> tup
             "memory",
         )
     low, high = _windows(pool, progress)
-    total = _Counted(np.zeros(len(low) + 1, dtype=np.int64), Counter(), Counter())
-    for counted in pool.each(lambda stripe: _count(pool, stripe, low, high, progress)):
-        np.add(total.between, counted.between, out=total.between)
-        total.others.update(counted.others)
-        total.relevant.update(counted.relevant)
-    gauge, between = pool.gauge, np.cumsum(total.between).tolist()
+    outside, others, relevant = np.zeros(len(low) + 1, dtype=np.int64), Table(), Table()
+    for beside, more_others, more_relevant in pool.each(lambda stripe: _count(pool, stripe, low, high, progress)):
+        outside += beside
+        others.update(more_others)
+        relevant.update(more_relevant)
+    gauge, between = pool.gauge, np.cumsum(outside).tolist()
     rows = [(-np.inf, 0, n_relevant)]
     inside = 0
-    for key in sorted(total.relevant.keys() | total.others.keys()):
-        if key in total.relevant:
+    for key in sorted(relevant.keys() | others.keys()):
+        if key in relevant:
             last, matches, misses = rows[-1]
             exact = key * gauge.unit
             window = int(np.searchsorted(low, gauge.near(exact), side="right")) - 1
@@ -54,8 +43,8 @@ def steps(pool: Pool, n_relevant: int, n_others: int, progress: Progress) -> tup
             nearer = between[window] + inside
             if nearer > matches:
                 rows.append((max(last, float(np.nextafter(distance, -np.inf))), nearer, misses))
-            rows.append((distance, nearer + total.others[key], misses - total.relevant[key]))
-        inside += total.others[key]
+            rows.append((distance, nearer + others[key], misses - relevant[key]))
+        inside += others[key]
     if rows[-1][1] < n_others:
         rows.append((np.inf, n_others, 0))
     thresholds, *counts = map(np.array, zip(*rows, strict=True))
@@ -66,9 +55,9 @@ def _windows(pool: Pool, progress: Progress) -> tuple[FloatArray, FloatArray]:
     """The ends of the windows around the values of relevant pairs, the smallest first."""
 
     def values(stripe: Stripe) -> FloatArray:
-        block = pool.gauge.wide_values(stripe, pool.columns(stripe))
-        progress(block.size)
-        found = [block[row, column] for row, column, _ in pool.not_others(stripe, relevant_only=True)]
+        found = [values for *_, values in pool.relevant_values(stripe)]
+        columns = pool.columns(stripe)
+        progress((stripe.stop - stripe.start) * (columns.stop - columns.start))
         return np.concatenate([np.empty(0), *found])
 
     distinct = np.unique(np.concatenate(list(pool.each(values))))
@@ -80,12 +69,14 @@ def _windows(pool: Pool, progress: Progress) -> tuple[FloatArray, FloatArray]:
     return low[np.append(True, apart)], high[np.append(apart, True)]
 
 
-def _count(pool: Pool, stripe: Stripe, low: FloatArray, high: FloatArray, progress: Progress) -> _Counted:
-    """Count the pairs of a stripe."""
+def _count(
+    pool: Pool, stripe: Stripe, low: FloatArray, high: FloatArray, progress: Progress
+) -> tuple[IntArray, Table, Table]:
+    """Count other pairs between windows, and other and relevant pairs inside windows by their exact keys."""
     columns = pool.columns(stripe)
     block = pool.gauge.wide_values(stripe, columns)
     weights = np.multiply.outer(*pool.weights(stripe))
-    relevant: Table = Counter()
+    relevant = Table()
     for row, column, weight in pool.not_others(stripe, relevant_only=True):
         relevant.update(pool.table(block[row, column], row + stripe.start, column + columns.start, weight))
     for row, column, weight in pool.not_others(stripe):
@@ -96,4 +87,4 @@ def _count(pool: Pool, stripe: Stripe, low: FloatArray, high: FloatArray, progre
     row, column = np.nonzero(~outside & (weights > 0))
     others = pool.table(block[row, column], row + stripe.start, column + columns.start, weights[row, column])
     progress(block.size)
-    return _Counted(between, others, relevant)
+    return between, others, relevant

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from tieproof.analyses.neighbors.result import check_id_lists
 from tieproof.analyses.recall.truths import FoundLists, ListedTruth
 from tieproof.errors import InputError, about, calling
-from tieproof.inputs.arrays import as_array, as_numbers, check_finite, type_name
+from tieproof.inputs.arrays import as_array, as_numbers, check_finite
 from tieproof.inputs.identities import as_item_numbers
 from tieproof.inputs.lists import as_rows
 from tieproof.inputs.neighbor_lists import NOTHING, as_ids, as_list_lengths, as_returned
@@ -90,20 +91,20 @@ def as_truth(truth: Any, n_items: int | None) -> ListedTruth:
         if distances.dtype.kind == "b":
             distances = distances.astype(np.int8)
         _check_beside(distances, ids, "true")
+        matches = (ids != NOTHING).sum(axis=1)
+        last = np.where(matches, distances[np.arange(len(ids)), matches - 1], 0)
+        # Behind the last item of a list its distance stands, so that all are finite, and the list stays sorted.
+        distances = np.where(np.arange(ids.shape[1]) < matches[:, None], distances, last[:, None])
         check_finite(distances, "true distances")
         _check_true_ids(ids)
         _check_within(ids, n_items, "true ids")
-        return ListedTruth(ids, distances, _is_rising(distances), n_items)
+        return ListedTruth(ids, distances, _is_rising(distances), n_items, matches)
 
 
 def _as_found_ids(values: Any, name: str) -> IntArray:
     """Convert integers (q, n) to int64, with -1 where nothing was found."""
     array = as_array(values, name)
-    if array.dtype.kind not in "iu" or array.ndim != 2 or 0 in array.shape:
-        raise InputError(
-            f"The {name} must be integers of the shape (queries, neighbors), but are {type_name(array.dtype)} of "
-            f"the shape {array.shape}. Pass lists of equal length, filled up with -1."
-        )
+    check_id_lists(array, name, "Pass lists of equal length, filled up with -1.")
     return as_item_numbers(array, name)
 
 
@@ -125,14 +126,16 @@ def _check_beside(distances: Array, ids: IntArray, which: str) -> None:
 
 
 def _check_true_ids(ids: IntArray) -> None:
-    """Refuse a truth with padding, or with an item twice in a list."""
-    ranked = np.sort(ids, axis=1)
-    if (ranked[:, 0] < 0).any():
-        query = int(np.argmax(ranked[:, 0] < 0))
+    """Refuse a truth with an item twice in a list, or with -1 before an item."""
+    strange = ids < NOTHING
+    strange[:, :-1] |= (ids[:, :-1] == NOTHING) & (ids[:, 1:] != NOTHING)
+    if strange.any():
+        query, place = np.argwhere(strange)[0].tolist()
         raise InputError(
-            f"The true ids of query {query} contain {ranked[query, 0]}, but must be at least 0. Pass the same number "
-            "of true neighbors for every query, without padding."
+            f"The true ids of query {query} contain {ids[query, place]} at index {place}. Pass ids of at least 0, "
+            "and -1 only behind the last item of a list that has fewer."
         )
+    ranked = np.sort(np.where(ids == NOTHING, NOTHING - np.arange(ids.shape[1]), ids), axis=1)
     twice = ranked[:, 1:] == ranked[:, :-1]
     if twice.any():
         query, place = np.argwhere(twice)[0].tolist()

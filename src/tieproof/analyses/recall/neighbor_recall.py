@@ -8,11 +8,11 @@ import numpy as np
 
 from tieproof.analyses.recall.lists import as_cutoffs, as_found, as_truth
 from tieproof.analyses.recall.result import NeighborRecall, RecallAtK
-from tieproof.analyses.recall.truths import CertifiedTruth, FoundLists, ListedTruth, RankedTruth, Truth
+from tieproof.analyses.recall.truths import FoundLists, TrueNeighbors, certified, certified_truth, ranked_truth
 from tieproof.distances import DistanceFunction
-from tieproof.errors import CountError, InputError, calling
+from tieproof.errors import InputError, about, calling
 from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_search, watched
-from tieproof.inputs.arrays import as_array
+from tieproof.inputs.arrays import as_array, check_count
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.inputs.options import check_whole
@@ -30,6 +30,7 @@ def neighbor_recall(
     n_items: int | None = None,
     queries: Any = None,
     gallery: Any = None,
+    exclude: Any = None,
     distance: str | DistanceFunction = "cosine",
     memory: str | int = "1GiB",
     threads: int | None = None,
@@ -63,6 +64,8 @@ def neighbor_recall(
         numbers are ties. If the tie at the k-th distance ends within the list, it is complete. If it reaches the end
         of the list, it may continue: then `lower` and `upper` cover every continuation, and `expected` and `std` are
         those of the list as given. Or the path of a folder that `truth` wrote: its ties are complete for every k.
+        A query that may find fewer than m items, as in a filtered search, has -1 behind the last one, as `nearest`
+        writes them, and its recall is the share of the items that it has, if they are fewer than k.
     distances : (q, n) numbers
         The distances or similarities that the index returned, of the same kind as those of the truth. NaN means that
         nothing was found, as in usearch. Otherwise they do not affect the result; only the recall of ann-benchmarks
@@ -76,6 +79,9 @@ def neighbor_recall(
         The number of items in the gallery, if it is known and `truth` is given; a list of all items cannot continue.
     queries, gallery : (q, d) and (n, d), instead of `truth`
         The vectors among which the nearest items are found exactly, as `evaluate` ranks them.
+    exclude : rows (query, item), with `gallery`
+        Pairs that are left out, such as the items that do not pass the filter of a query. Found items among them
+        count as not found. The recall of a query that has fewer than k items left is the share of these.
     distance, bits, memory, threads, progress :
         As in `evaluate`, for `gallery`. The gallery is ranked once for every k, or only once if `among` is given.
 
@@ -108,6 +114,9 @@ def neighbor_recall(
     >>> truth = [[0, 1, 2, 3]], [[0.0, 1.0, 1.0, 1.0]]
     >>> print(tp.neighbor_recall([[0, 3]], truth, k=2)[2], tp.neighbor_recall([[0, 4]], truth, k=2)[2])
     0.5 ≤ 0.6666666666666666 ≤ 1.0 0.5 ≤ 0.5 ≤ 1.0
+    >>> passes = tp.nearest([[0.0]], gallery, k=2, distance="euclidean", exclude=[(0, 0), (0, 1), (0, 2), (0, 4)])
+    >>> passes.ids.tolist(), tp.neighbor_recall([[3, -1]], (passes.ids, passes.distances), k=2)[2].lower
+    ([[3, -1]], 1.0)
 
     """
     cutoffs = as_cutoffs(k)
@@ -118,14 +127,15 @@ def neighbor_recall(
             ("truth", "gallery"),
         )
     if truth is not None:
-        if queries is not None:
-            raise InputError(
-                "queries and truth were both passed. Pass either truth, or both queries= and gallery=.", "queries"
-            )
+        for name, given in (("queries", queries), ("exclude", exclude)):
+            if given is not None:
+                raise InputError(
+                    f"{name} and truth were both passed. Pass either truth, or both queries= and gallery=.", name
+                )
         if n_items is not None:
             check_whole("n_items", n_items)
         is_folder = isinstance(truth, str | os.PathLike)
-        known: Truth = (CertifiedTruth.read if is_folder else as_truth)(truth, n_items)
+        known = certified_truth(certified(truth, n_items)) if is_folder else as_truth(truth, n_items).truth()
     else:
         if queries is None or n_items is not None:
             raise InputError(
@@ -134,18 +144,18 @@ def neighbor_recall(
                 "queries" if queries is None else "n_items",
             )
         with calling({"embeddings": "queries"}):
-            search = make_search(
-                ArgumentSide(queries), ArgumentSide(gallery), distance, as_budget(memory, threads), bits=bits
-            )
-            known = RankedTruth(in_memory(search), watched(progress))
-    lists = as_found(found, distances, known.n_items)
-    if len(lists.ids) != known.n_queries:
-        raise CountError(
-            f"The number of found lists is {len(lists.ids)}, but the number of "
-            f"{'queries' if truth is None else 'true lists'} is {known.n_queries}. Pass exactly one for each, in the "
-            "same order.",
-            "found",
+            sides, budget = (ArgumentSide(queries), ArgumentSide(gallery)), as_budget(memory, threads)
+            search = make_search(*sides, distance, budget, exclude=exclude, bits=bits)
+            known = ranked_truth(in_memory(search), watched(progress))
+    if not known.matches.all():
+        raise InputError(
+            f"Query {int(np.argmin(known.matches))} has no item to find, so that its recall is unknown. Leave such "
+            f"queries out ({int((known.matches == 0).sum()):,} of {known.n_queries:,}).",
+            "truth" if exclude is None else "exclude",
         )
+    lists = as_found(found, distances, known.n_items)
+    with about("found"):
+        check_count(len(lists.ids), "found lists", known.n_queries, "queries" if truth is None else "true lists")
     largest, width = max(cutoffs), lists.ids.shape[1]
     if among is not None:
         check_whole("among", among, beside=", or None")
@@ -174,7 +184,7 @@ def neighbor_recall(
         truth=known.called,
         queries=known.n_queries,
         n_items=known.n_items,
-        listed=known.listed if isinstance(known, ListedTruth) else None,
+        listed=None if known.lists is None else known.listed,
         points=points,
     )
 
@@ -196,10 +206,12 @@ def _check_found(found: Any) -> None:
         )
 
 
-def _points(truth: Truth, lists: FoundLists, cutoffs: Sequence[int], among: int | None) -> Iterator[RecallAtK]:
+def _points(
+    truth: TrueNeighbors, lists: FoundLists, cutoffs: Sequence[int], among: int | None
+) -> Iterator[RecallAtK]:
     """Yield the recall at each k; the ks that count the same found items are ranked together."""
     # Elsewhere all ties are whole, and the recalls of other benchmarks are defined by lists of distances.
-    listed = truth if isinstance(truth, ListedTruth) else None
+    listed = truth.lists
     for together in [cutoffs] if among is not None else [[k] for k in cutoffs]:
         depth = together[0] if among is None else among
         found = lists.first(depth)
@@ -213,4 +225,5 @@ def _points(truth: Truth, lists: FoundLists, cutoffs: Sequence[int], among: int 
                 duplicates=found.repeated.sum(axis=1),
                 padding=(found.ids == NOTHING).sum(axis=1),
                 cut_off=np.zeros(truth.n_queries, dtype=np.bool_) if listed is None else listed.cut_off(k),
+                fewer=truth.matches < k,
             )

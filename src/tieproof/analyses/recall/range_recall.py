@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.analyses.recall.truths import CertifiedTruth
-from tieproof.errors import CountError, InputError, about
-from tieproof.inputs.arrays import as_array, type_name
+from tieproof.analyses.recall.truths import certified
+from tieproof.errors import InputError, about
+from tieproof.inputs.arrays import as_array, check_count, type_name
 from tieproof.inputs.identities import as_int64
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.show.parts import count
@@ -193,12 +193,8 @@ def range_recall(found: Any, truth: Any, *, radius: float | None = None) -> Rang
         )
     true_lengths, true = _as_range_lists(truth, "truth")
     n_queries = len(true_lengths)
-    if len(lengths) != n_queries:
-        raise CountError(
-            f"The number of found lists is {len(lengths)}, but the number of true lists is {n_queries}. "
-            "Pass exactly one for each, in the same order.",
-            ("found", "truth"),
-        )
+    with about(("found", "truth")):
+        check_count(len(lengths), "found lists", n_queries, "true lists")
     query, of_query = (np.repeat(np.arange(n_queries), each) for each in (lengths, true_lengths))
     names, numbers = np.unique(np.concatenate([item, true]), return_inverse=True)
     size = max(1, len(names))
@@ -227,21 +223,36 @@ def range_recall(found: Any, truth: Any, *, radius: float | None = None) -> Rang
 
 
 def _within(folder: str | os.PathLike[str], radius: Any, found: IntArray) -> tuple[IntArray, IntArray]:
-    """Return (lims, ids) of the items in the folder of a truth that are within a radius; refuse other found items."""
+    """Return (lims, ids) of the items in the folder of a truth that are within a radius; refuse other found items.
+
+    Rounded distances are compared. InputError if the items are not certified: if the radius is not below the distance
+    at the last rank of each query, so that unlisted items may be within it, unless all items are listed.
+    """
     if isinstance(radius, bool) or not isinstance(radius, numbers.Real) or math.isnan(radius):
         raise InputError(
             f"radius must be a number with the folder of a truth, not {radius!r}. Pass the radius of the search, in "
             "the distance of the truth.",
             "radius",
         )
-    known = CertifiedTruth.read(folder, None)
-    if found.max(initial=-1) >= known.n_items:
+    near = certified(folder, None)
+    if found.max(initial=-1) >= near.n_items:
         raise InputError(
-            f"The found ids contain {found.max()}, but the truth in {os.fspath(folder)} has {known.n_items} items. "
+            f"The found ids contain {found.max()}, but the truth in {os.fspath(folder)} has {near.n_items} items. "
             "Pass the positions of the items in the gallery.",
             "found",
         )
-    return known.within(float(radius))
+    last, radius = near.distances[:, -1], float(radius)
+    open_ = np.flatnonzero((last <= radius) & (near.k < near.n_items))
+    if len(open_):
+        raise InputError(
+            f"The radius is {radius!r}, but the truth lists the {near.k:,} nearest items, which certifies a "
+            f"query only if the radius is below its distance at rank {near.k:,}. It is not for "
+            f"{count(len(open_), 'query')}, first query {open_[0]} with {float(last[open_[0]])!r}. Pass a radius "
+            f"below {float(last.min())!r}, leave these queries out, or write a truth with a larger k.",
+            "radius",
+        )
+    inside = near.distances <= radius
+    return np.concatenate([[0], np.cumsum(inside.sum(axis=1))]), near.ids[inside]
 
 
 def _as_range_lists(values: Any, name: str) -> tuple[IntArray, IntArray]:

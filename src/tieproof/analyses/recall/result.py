@@ -26,6 +26,7 @@ class RecallAtK:
     padding : (q,) the number of positions without an item
     cut_off : (q,) whether the tie at the k-th distance reaches the end of the list of true neighbors, and may
         continue past it
+    fewer : (q,) whether the query may find fewer than k items, and its recall is the share of these
     """
 
     k: int
@@ -35,6 +36,7 @@ class RecallAtK:
     duplicates: IntArray
     padding: IntArray
     cut_off: BoolArray
+    fewer: BoolArray
 
     @property
     def recall(self) -> Estimate[float]:
@@ -60,6 +62,7 @@ class RecallAtK:
             "others": self.of_others,
             "queries_left_open": self.left_open,
             "queries_cut_off": int(self.cut_off.sum()),
+            "queries_with_fewer": int(self.fewer.sum()),
             "duplicates": int(self.duplicates.sum()),
             "padding": int(self.padding.sum()),
         }
@@ -159,7 +162,7 @@ class NeighborRecall(Shown, AsFrame):
         table |= columns_of([point.per_query for point in self.points])
         for name in self.points[0].others:
             table[name] = np.concatenate([point.others[name] for point in self.points])
-        for name in ("duplicates", "padding", "cut_off"):
+        for name in ("duplicates", "padding", "cut_off", "fewer"):
             table[name] = np.concatenate([getattr(point, name) for point in self.points])
         return table
 
@@ -212,6 +215,8 @@ def _notable(point: RecallAtK) -> Iterator[str]:
     """How many queries ties leave open, and which places of the lists hold no new item."""
     if point.left_open:
         yield f"ties leave {count(point.left_open, 'query')} open"
+    if point.fewer.any():
+        yield f"{count(int(point.fewer.sum()), 'query')} can find fewer than {point.k:,} items, and needs only these"
     cut_off = int(point.cut_off.sum())
     if cut_off:
         yield (

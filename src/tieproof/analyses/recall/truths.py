@@ -4,23 +4,22 @@ The true neighbors are lists, or come from vectors, or from a folder in which al
 """
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from tieproof.analyses.neighbors.certificate import read_truth
 from tieproof.analyses.neighbors.result import Neighbors, repeated_in_rows
-from tieproof.engine.problem import Problem, Search, Watch
+from tieproof.engine.problem import Budget, Problem, Search, Watch
 from tieproof.errors import InputError
 from tieproof.evaluation.given_lists import list_parts
 from tieproof.evaluation.scoring import score
 from tieproof.inputs.judgments import Judgments, Triples
+from tieproof.inputs.lists import Limits, Rows
 from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.measures import parse
-from tieproof.show.parts import count
-from tieproof.ties import Array, BoolArray, FloatArray, IntArray, Ties
+from tieproof.ties import NO_RANK, Array, BoolArray, FloatArray, IntArray, Parts, Ties
 
 NEAR = 1e-6
 """Two distances of a truth that differ by less than this are a tie for big-ann-benchmarks."""
@@ -71,40 +70,71 @@ class FoundItems(NamedTuple):
         return query, self.ids[query, place]
 
 
-@dataclass(frozen=True)
-class ListedTruth:
+class TrueNeighbors(NamedTuple):
+    """The true neighbors of all queries.
+
+    called : "lists", or the name of the distance by which the neighbors are found
+    n_items : how many items the gallery has; None: not known
+    listed : how many neighbors of each query are known; the last tie may be known beyond them
+    matches : how many items each query may find at all, or the first `listed` of them, (q,)
+    parts : returns the ties of found and true items
+    budget : how much memory and how many threads `parts` may use; None: `parts` needs little
+    lists : the truth itself, if it consists of lists
+    """
+
+    called: str
+    n_queries: int
+    n_items: int | None
+    listed: int
+    matches: IntArray
+    parts: "Callable[[FoundItems], Parts]"
+    budget: Budget | None = None
+    lists: "ListedTruth | None" = None
+
+    def recalls(self, found: FoundItems, cutoffs: Sequence[int]) -> FloatArray:
+        """Return lower, expected, upper recall and variance of each query at each k, (k, 4, q).
+
+        It is the share of min(k, matches), because no search finds more than a query's matches.
+        """
+        nearest = np.minimum(np.array(cutoffs)[:, None], self.matches)
+        different, which = np.unique(nearest, return_inverse=True)
+        measures = [parse(f"P@{k}") for k in different.tolist()]
+        values = score(self.parts(found), measures, self.n_queries, budget=self.budget).values
+        return np.moveaxis(values[which.reshape(nearest.shape), :, np.arange(self.n_queries)], 2, 1)
+
+
+class ListedTruth(NamedTuple):
     """Lists of the nearest items of each query, nearest first: the first items, or all.
 
-    ids : (q, m) without repetitions
-    distances : (q, m) in their original type
+    ids : (q, m) without repetitions; -1 behind the last item of a list that has fewer
+    distances : (q, m) in their original type; that of the last item behind it
     small_is_near : False if they are similarities, which decrease along a list
+    matches : (q,) the length of each list; a list of fewer than m items has all that the query may find
     """
 
     ids: IntArray
     distances: Array
     small_is_near: bool
     n_items: int | None
-    called = "lists"
+    matches: IntArray
 
-    @property
-    def n_queries(self) -> int:
-        """The number of lists."""
-        return len(self.ids)
+    def truth(self) -> TrueNeighbors:
+        """The bounds of recall are over the ties of the lists, and over everything that may continue the last tie."""
+        count, width = self.ids.shape
+        whole = self.matches < width
+        n_items = np.where(whole, self.matches, NO_RANK if self.n_items is None else self.n_items)
 
-    @property
-    def listed(self) -> int:
-        """The length of the lists."""
-        return int(self.ids.shape[1])
+        def parts(found: FoundItems) -> Parts:
+            hits = _is_found(self.ids, found)
+            limits = Limits(np.where(whole, hits.sum(axis=1), found.counted.sum(axis=1)), n_items)
+            near, found_there = (self._rows(each, bool(whole.any())) for each in (self.distances, hits))
+            return list_parts(near, found_there, limits, "true distances", self.small_is_near)
 
-    def recalls(self, found: FoundItems, cutoffs: Sequence[int]) -> FloatArray:
-        """Return lower, expected, upper recall and variance of each query at each k, (k, 4, q).
+        return TrueNeighbors("lists", count, self.n_items, width, self.matches, parts, lists=self)
 
-        The bounds are over the ties of the lists, and over everything that may continue the last tie of each.
-        """
-        all_items = None if self.n_items is None else np.full(self.n_queries, self.n_items)
-        limits = found.counted.sum(axis=1), all_items
-        parts = list_parts(self.distances, _is_found(self.ids, found), limits, "true distances", self.small_is_near)
-        return score(parts, [parse(f"P@{k}") for k in cutoffs], self.n_queries).values
+    def _rows(self, values: Array, ragged: bool) -> Rows:
+        """Return values of the listed items, (q, m), and of no more than each list has."""
+        return [row[:end] for row, end in zip(values, self.matches, strict=True)] if ragged else values
 
     def others(self, found: FoundLists, k: int, among: int) -> dict[str, FloatArray]:
         """The recalls of other benchmarks for each query, by their names.
@@ -121,12 +151,15 @@ class ListedTruth:
                     limit = last + added if added else last * factor
                     counts[name] = (found.distances[:, :k] <= limit[:, None]).sum(axis=1)
             counts[BIG_ANN] = self._in_extended_truth(found.ids[:, :among], k)
-        return {name: count / k for name, count in counts.items()}
+        # They know no truth of fewer items.
+        short = self.matches < self.ids.shape[1]
+        return {} if short.any() else {name: count / k for name, count in counts.items()}
 
     def cut_off(self, k: int) -> BoolArray:
         """Whether the tie at the k-th distance reaches the end of the list, and the list may lack items."""
-        ends: BoolArray = self.distances[:, k - 1] == self.distances[:, -1]
-        return ends & (self.n_items != self.listed)
+        width = int(self.ids.shape[1])
+        ends: BoolArray = (self.distances[:, k - 1] == self.distances[:, -1]) & (self.matches == width)
+        return ends & (self.n_items != width)
 
     def _in_extended_truth(self, found: IntArray, k: int) -> Array:
         """Count the different found items of each query among the first k of the truth, or tied with its k-th item.
@@ -145,131 +178,64 @@ class ListedTruth:
         )
 
 
-@dataclass(frozen=True)
-class RankedTruth:
+def ranked_truth(search: Search, watch: Watch) -> TrueNeighbors:
     """The vectors of queries and gallery, among which the engine ranks."""
+    n_queries, n_items, excluded = search.excluded.n_queries, search.excluded.n_items, search.excluded.excluded
+    left_out = 0 if excluded.pairs is None else np.bincount(excluded.pairs // n_items, minlength=n_queries)
+    matches = n_items - np.zeros(n_queries, dtype=np.int64) - left_out
 
-    search: Search
-    watch: Watch
-
-    @property
-    def n_queries(self) -> int:
-        """The number of queries."""
-        return self.search.excluded.n_queries
-
-    @property
-    def n_items(self) -> int:
-        """The number of items in the gallery."""
-        return self.search.excluded.n_items
-
-    @property
-    def listed(self) -> int:
-        """The number of items that are ranked for each query: all of the gallery."""
-        return self.n_items
-
-    @property
-    def called(self) -> str:
-        """The name of the distance by which the neighbors are found."""
-        return self.search.called
-
-    def recalls(self, found: FoundItems, cutoffs: Sequence[int]) -> FloatArray:
-        """Return lower, expected, upper recall and variance of each query at each k, (k, 4, q)."""
+    def parts(found: FoundItems) -> Parts:
         from tieproof.engine import ties_of  # slow to import, and not needed for a truth of lists
 
         query, item = found.pairs()
         triples = Triples(query, item, np.ones(len(query)))
-        relevance = Judgments.of(triples, self.n_queries, self.n_items, leave_one_out=False)
-        parts = ties_of(Problem(**vars(self.search) | {"excluded": relevance}), self.watch).parts
-        measures = [parse(f"P@{k}") for k in cutoffs]
-        return score(parts, measures, self.n_queries, budget=self.search.budget).values
+        relevance = Judgments.of(triples, n_queries, n_items, leave_one_out=False, excluded=excluded)
+        return ties_of(Problem(**vars(search) | {"excluded": relevance}), watch).parts
+
+    return TrueNeighbors(search.called, n_queries, n_items, n_items, matches, parts, search.budget)
 
 
-@dataclass(frozen=True)
-class CertifiedTruth:
+def certified(folder: str | os.PathLike[str], n_items: int | None) -> Neighbors:
+    """Read the folder of a truth; InputError if it contradicts its certificate, or has other items."""
+    _, neighbors = read_truth(folder)
+    if n_items not in (None, neighbors.n_items):
+        raise InputError(
+            f"n_items is {n_items}, but the truth in {os.fspath(folder)} has {neighbors.n_items} items. Leave "
+            "n_items out.",
+            "n_items",
+        )
+    return neighbors
+
+
+def certified_truth(near: Neighbors) -> TrueNeighbors:
     """The neighbors in a folder that `truth` wrote."""
 
-    neighbors: Neighbors
+    def parts(found: FoundItems) -> Parts:
+        return [(np.arange(near.n_queries), _ties(near, found))]
 
-    @classmethod
-    def read(cls, folder: str | os.PathLike[str], n_items: int | None) -> "CertifiedTruth":
-        """Read a folder; InputError if it is not what its certificate says, or of another number of items."""
-        _, neighbors = read_truth(folder)
-        if n_items not in (None, neighbors.n_items):
-            raise InputError(
-                f"n_items is {n_items}, but the truth in {os.fspath(folder)} has {neighbors.n_items} items. Leave "
-                "n_items out.",
-                "n_items",
-            )
-        return cls(neighbors)
-
-    @property
-    def n_queries(self) -> int:
-        """The number of queries."""
-        return self.neighbors.n_queries
-
-    @property
-    def n_items(self) -> int:
-        """The number of items in the gallery."""
-        return self.neighbors.n_items
-
-    @property
-    def listed(self) -> int:
-        """The number of neighbors of each query; the last tie is known beyond it."""
-        return self.neighbors.k
-
-    @property
-    def called(self) -> str:
-        """The name of the distance by which the neighbors were found."""
-        return self.neighbors.distance
-
-    def recalls(self, found: FoundItems, cutoffs: Sequence[int]) -> FloatArray:
-        """Return lower, expected, upper recall and variance of each query at each k, (k, 4, q)."""
-        parts = [(np.arange(self.n_queries), self._ties(found))]
-        return score(parts, [parse(f"P@{k}") for k in cutoffs], self.n_queries).values
-
-    def within(self, radius: float) -> tuple[IntArray, IntArray]:
-        """Return the items whose rounded distance is at most a radius, as (lims, ids).
-
-        InputError if they are not certified: if the radius is not below the distance at the last rank of each query,
-        so that unlisted items may be within it, unless all items are listed.
-        """
-        near = self.neighbors
-        last = near.distances[:, -1]
-        open_ = np.flatnonzero((last <= radius) & (near.k < near.n_items))
-        if len(open_):
-            raise InputError(
-                f"The radius is {radius!r}, but the truth lists the {near.k:,} nearest items, which certifies a "
-                f"query only if the radius is below its distance at rank {near.k:,}. It is not for "
-                f"{count(len(open_), 'query')}, first query {open_[0]} with {float(last[open_[0]])!r}. Pass a radius "
-                f"below {float(last.min())!r}, leave these queries out, or write a truth with a larger k.",
-                "radius",
-            )
-        inside = near.distances <= radius
-        return np.concatenate([[0], np.cumsum(inside.sum(axis=1))]), near.ids[inside]
-
-    def _ties(self, found: FoundItems) -> Ties:
-        """Return the ties that contain found items, up to the last one; found items behind it count as missing."""
-        near, wide = self.neighbors, self.n_items + 1
-        query, item = found.pairs()
-        levels = query * wide + near.level(query, item)
-        tie, hits = np.unique(levels[levels % wide < self.n_items], return_counts=True)
-        query, level = np.divmod(tie, wide)
-        before = np.cumsum(hits) - hits
-        places, sizes = np.unique(np.arange(self.n_queries)[:, None] * wide + near.nearer, return_counts=True)
-        size = sizes[np.searchsorted(places, tie)]
-        return Ties(
-            query=query,
-            k=level,
-            n=before - before[np.searchsorted(query, query)],
-            l=np.where(level == near.tie_starts[query], near.tie_sizes[query], size),
-            m=hits,
-            n_relevant=found.counted.sum(axis=1),
-            n_items=np.full(self.n_queries, self.n_items),
-        )
+    all_items = np.full(near.n_queries, near.n_items)
+    return TrueNeighbors(near.distance, near.n_queries, near.n_items, near.k, all_items, parts)
 
 
-Truth = ListedTruth | RankedTruth | CertifiedTruth
-"""A source of the true neighbors."""
+def _ties(near: Neighbors, found: FoundItems) -> Ties:
+    """Return the ties that contain found items, up to the last one; found items behind it count as missing."""
+    wide = near.n_items + 1
+    query, item = found.pairs()
+    levels = query * wide + near.level(query, item)
+    tie, hits = np.unique(levels[levels % wide < near.n_items], return_counts=True)
+    query, level = np.divmod(tie, wide)
+    before = np.cumsum(hits) - hits
+    places, sizes = np.unique(np.arange(near.n_queries)[:, None] * wide + near.nearer, return_counts=True)
+    size = sizes[np.searchsorted(places, tie)]
+    return Ties(
+        query=query,
+        k=level,
+        n=before - before[np.searchsorted(query, query)],
+        l=np.where(level == near.tie_starts[query], near.tie_sizes[query], size),
+        m=hits,
+        n_relevant=found.counted.sum(axis=1),
+        n_items=np.full(near.n_queries, near.n_items),
+    )
 
 
 def _is_found(true: IntArray, found: FoundItems) -> BoolArray:

@@ -18,7 +18,7 @@ if find_spec("torch") is None:
     raise errors.MissingExtraError("tieproof.compat.oml", "torch")
 
 from tieproof.compat.oml.dataset import QueryGalleryLabeledDataset
-from tieproof.compat.oml.embedding_metrics import EmbeddingMetrics
+from tieproof.compat.oml.embedding_metrics import EmbeddingMetrics, calc_pcf, calc_topological_metrics
 from tieproof.compat.oml.metrics import (
     calc_cmc,
     calc_fnmr_at_fmr,
@@ -29,7 +29,6 @@ from tieproof.compat.oml.metrics import (
     calc_retrieval_metrics_rr,
 )
 from tieproof.compat.oml.retrieval_results import RetrievalResults
-from tieproof.compat.oml.topological import calc_pcf, calc_topological_metrics
 
 __all__ = [
     "EmbeddingMetrics",

@@ -1,15 +1,16 @@
 """Data sets: a small one, and `Split`, the queries, the gallery and the pairs that are not ranked, of any of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import LongTensor
 
-from tieproof import ErrorRates, Result, evaluate, fnmr_at_fmr
+from tieproof import ErrorRates, Result, evaluate, fnmr_at_fmr, nearest
 from tieproof.compat.oml.rankings import Rankings
 from tieproof.errors import InputError
 from tieproof.evaluation.problems import relevance_among
@@ -104,6 +105,28 @@ def _chosen(flags: Any, count: int, name: str) -> LongTensor:
     return torch.from_numpy(np.flatnonzero(array))
 
 
+class ShownNeighbors(NamedTuple):
+    """The nearest items of one query.
+
+    items : (c,) positions in the gallery, nearest first; tied items are in the order of the gallery
+    distances : (c,) rounded to float32, and equal where items are tied
+    first, size : (c,) for each item, the position in this list where its tie begins, and how many items the tie
+        holds, including items that are not listed
+    """
+
+    items: IntArray
+    distances: npt.NDArray[np.float32]
+    first: IntArray
+    size: IntArray
+
+
+def with_equal_ones(distances: Any, ids: Any) -> ShownNeighbors:
+    """A list whose equal distances are ties."""
+    values, items = as_array(distances, "distances"), as_array(ids, "retrieved_ids")
+    _, first, inverse, size = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
+    return ShownNeighbors(items, values, first[inverse], size[inverse])
+
+
 @dataclass(frozen=True)
 class Split:
     """Queries and a gallery, compared by Euclidean distance.
@@ -170,6 +193,18 @@ class Split:
 
         return Rankings(np.minimum(self.ranked, n_items), np.diff(self.relevant.pointer), evaluated)
 
+    def nearest(self, count: int) -> Iterator[ShownNeighbors]:
+        """The `count` nearest items of each query, or all items that it ranks if there are fewer, in exact order."""
+        k, excluded = min(count, len(self.items)), self.pairs["exclude"]
+        found = nearest(self.queries, self.gallery, k, distance="euclidean", exclude=excluded)
+        with np.errstate(over="ignore", under="ignore"):
+            distances = found.distances.astype(np.float32)
+        for query, nearer in enumerate(found.nearer):
+            first = nearer[nearer >= 0]
+            size = np.bincount(first)[first]
+            size[first == found.tie_starts[query]] = len(found.tie(query))
+            yield ShownNeighbors(found.ids[query, : len(first)], distances[query, : len(first)], first, size)
+
     def fnmr_at_fmr(self, fmr: tuple[float, ...], progress: bool) -> ErrorRates:
         """The false non-match rates over all pairs."""
         return fnmr_at_fmr(self.queries, self.labels, **self.pairs, fmr=fmr, progress=progress)
@@ -197,11 +232,9 @@ def split_of_two(embeddings: Any, gallery_embeddings: Any, dataset: Any, gallery
     """The split of two data sets, the queries and the gallery; only items of the query's sequence are excluded."""
     queries = _as_vectors(embeddings, dataset, "queries")
     gallery = _as_vectors(gallery_embeddings, gallery_dataset, "gallery embeddings")
-    labels, gallery_labels = _labels_of(dataset), _labels_of(gallery_dataset)
-    sequences, gallery_sequences = (
-        extra_of(dataset, SEQUENCE, "sequences"),
-        extra_of(gallery_dataset, SEQUENCE, "sequences"),
-    )
+    both = dataset, gallery_dataset
+    labels, gallery_labels = map(_labels_of, both)
+    sequences, gallery_sequences = (extra_of(each, SEQUENCE, "sequences") for each in both)
     for one, other, what in ((labels, gallery_labels, "labels"), (sequences, gallery_sequences, "sequences")):
         if (one is None) != (other is None):
             raise InputError(f"Only one of the two data sets has {what}. Pass two data sets with {what}, or neither.")

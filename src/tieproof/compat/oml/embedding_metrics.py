@@ -1,26 +1,26 @@
-"""`EmbeddingMetrics`: collect embeddings batch by batch, and compute all their metrics."""
+"""`EmbeddingMetrics`, which collects embeddings batch by batch, and the metrics of embeddings alone."""
 
 import inspect
 import sys
+import warnings
 from collections.abc import Iterable, Mapping
 from pprint import pprint
 from typing import Any
 
 import numpy as np
 import torch
-from torch import FloatTensor
+from torch import FloatTensor, Tensor
 
-from tieproof import Estimate, Evaluator
+from tieproof import Estimate, Evaluator, pcf
 from tieproof.compat.distributed import gathered, is_first
 from tieproof.compat.oml.dataset import CATEGORY, OVERALL, Split, extra_of
 from tieproof.compat.oml.metrics import PerQuery, as_metrics, distinct, rates_of
 from tieproof.compat.oml.pictures import contents_of_split, figure_of_queries
-from tieproof.compat.oml.rankings import check_cutoffs, evaluate_at
+from tieproof.compat.oml.rankings import check_cutoffs, evaluate_at, shares_of
 from tieproof.compat.oml.retrieval_results import RetrievalResults, rankings_of
-from tieproof.compat.oml.topological import calc_topological_metrics
 from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
-from tieproof.kit import FloatArray, IntArray, as_array
+from tieproof.kit import Embeddings, FloatArray, IntArray, as_array, as_embeddings, as_labels
 
 _WORST_QUERIES = _SHOWN_ITEMS = 5
 """How many queries `visualize` shows for each metric, and how many items for each query."""
@@ -258,3 +258,73 @@ class EmbeddingMetrics:
             for name, at in self._per_query.items()
             for k, values in at.items()
         }
+
+
+def calc_pcf(embeddings: Tensor, pcf_variance: tuple[float, ...]) -> Tensor:
+    """The share of principal components that explain given shares of the variance, by `tieproof.pcf`.
+
+    Parameters
+    ----------
+    embeddings : (n, d)
+    pcf_variance : shares of the variance from 0 to 1
+
+    Returns
+    -------
+    A tensor with a fraction for each share.
+
+    Examples
+    --------
+    >>> calc_pcf(torch.eye(4, 10, dtype=torch.float), pcf_variance=(0.5, 1))
+    tensor([0.2000, 0.5000])
+
+    """
+    return torch.tensor(pcf(embeddings, shares_of(pcf_variance, "pcf_variance")), dtype=torch.float32)
+
+
+def calc_topological_metrics(
+    embeddings: Tensor, pcf_variance: tuple[float, ...], categories: Any = None, verbose: bool = False
+) -> dict[Any, Any]:
+    """`calc_pcf` of all embeddings and of the embeddings of each category.
+
+    Parameters
+    ----------
+    embeddings : (n, d)
+    pcf_variance : shares of the variance from 0 to 1; an empty tuple returns an empty dictionary
+    categories : (n,) integers or strings
+    verbose : accepted; this is too fast for a progress bar
+
+    Returns
+    -------
+    dict
+        {"pcf": {share: tensor}}; with categories, {"OVERALL": this dictionary, category: the dictionary of its
+        embeddings, …}. If all embeddings are equal, their pcf is undefined: it is NaN, with a warning.
+
+    Examples
+    --------
+    >>> calc_topological_metrics(torch.eye(4), (0.5,), categories=["a", "a", "a", "a"])
+    {'OVERALL': {'pcf': {0.5: tensor(0.5000)}}, 'a': {'pcf': {0.5: tensor(0.5000)}}}
+
+    """
+    vectors = as_embeddings(embeddings)
+    if not len(pcf_variance):
+        return {}
+    whole = _of_rows(vectors, pcf_variance, "embeddings")
+    if categories is None:
+        return whole
+    own = as_labels(categories, len(vectors), "categories", "embeddings", columns=False)
+    return {OVERALL: whole} | {
+        name: _of_rows(vectors[own == name], pcf_variance, f"embeddings of category {name!r}")
+        for name in sorted(set(own.tolist()))
+    }
+
+
+def _of_rows(vectors: Embeddings, pcf_variance: tuple[float, ...], name: str) -> dict[str, Any]:
+    """The pcf of these embeddings; NaN, with a warning, if all of them are equal."""
+    if (vectors == vectors[0]).all():
+        warnings.warn(
+            f"The {name} do not vary, so no component explains any variance, and their pcf is NaN.", stacklevel=3
+        )
+        values = [float("nan")] * len(pcf_variance)
+    else:
+        values = pcf(vectors, shares_of(pcf_variance, "pcf_variance")).tolist()
+    return {"pcf": dict(zip(pcf_variance, map(torch.tensor, values), strict=True))}

@@ -36,11 +36,6 @@ def of_lists(
 
     Items that are not listed rank behind the listed ones.
     """
-    if len(correct) != len(n_relevant):
-        raise InputError(
-            f"The number of queries is {len(correct)} for the lists, but {len(n_relevant)} for the numbers of "
-            "relevant items: pass both for each query."
-        )
     if not len(correct):
         raise InputError("There is no query. Pass the list of at least one query.")
     lengths = np.array([len(row) for row in correct])

@@ -10,8 +10,7 @@ import numpy as np
 import torch
 from torch import FloatTensor, LongTensor
 
-from tieproof.compat.oml.dataset import Split, split_of_dataset, split_of_two
-from tieproof.compat.oml.neighbors import ShownNeighbors, nearest, with_equal_ones
+from tieproof.compat.oml.dataset import ShownNeighbors, Split, split_of_dataset, split_of_two, with_equal_ones
 from tieproof.compat.oml.pictures import Contents, contents_of, contents_of_split, figure_of_queries
 from tieproof.compat.oml.rankings import Rankings, as_ids, correct_of, of_lists
 from tieproof.errors import InputError, warn
@@ -99,7 +98,7 @@ class RetrievalResults:
     def neighbours(self) -> list[ShownNeighbors]:
         """For each query, the listed items with their ties; computed only when needed, as metrics need no lists."""
         if self.split is not None:
-            return list(nearest(self.split, self.n_items))
+            return list(self.split.nearest(self.n_items))
         return [with_equal_ones(*lists) for lists in zip(*self._lists[:2], strict=True)]
 
     @classmethod

@@ -16,18 +16,6 @@ if find_spec("torchmetrics") is None:
     raise errors.MissingExtraError("tieproof.compat.torchmetrics", "torchmetrics")
 
 from tieproof.compat.torchmetrics.area import RetrievalAUROC
-from tieproof.compat.torchmetrics.functional import (
-    retrieval_auroc,
-    retrieval_average_precision,
-    retrieval_fall_out,
-    retrieval_hit_rate,
-    retrieval_normalized_dcg,
-    retrieval_precision,
-    retrieval_precision_recall_curve,
-    retrieval_r_precision,
-    retrieval_recall,
-    retrieval_reciprocal_rank,
-)
 from tieproof.compat.torchmetrics.metrics import (
     RetrievalFallOut,
     RetrievalHitRate,
@@ -39,6 +27,16 @@ from tieproof.compat.torchmetrics.metrics import (
     RetrievalRecall,
     RetrievalRecallAtFixedPrecision,
     RetrievalRPrecision,
+    retrieval_auroc,
+    retrieval_average_precision,
+    retrieval_fall_out,
+    retrieval_hit_rate,
+    retrieval_normalized_dcg,
+    retrieval_precision,
+    retrieval_precision_recall_curve,
+    retrieval_r_precision,
+    retrieval_recall,
+    retrieval_reciprocal_rank,
 )
 
 __all__ = [

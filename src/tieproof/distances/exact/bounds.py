@@ -21,6 +21,9 @@ from tieproof.ties import FloatArray, IntArray
 if TYPE_CHECKING:
     from tieproof.distances.exact.rows import Rows
 
+Intervals = tuple[FloatArray, FloatArray]
+"""The centers of intervals, and half of their lengths: numbers in float64, and bounds of their errors."""
+
 UNIT_ROUNDOFF = {np.dtype(np.float32): 2.0**-24, np.dtype(np.float64): 2.0**-53}
 SMALLEST_NORMAL = {np.dtype(np.float32): 2.0**-126, np.dtype(np.float64): 2.0**-1022}
 EXACT_INTEGERS = {np.dtype(np.float32): 2.0**24, np.dtype(np.float64): 2.0**53}

@@ -45,6 +45,7 @@ class Rows:
     norm, square : (u,) the Euclidean norm after that division, with a relative error of `bounds.norm`, and its
         square, with twice that error; the square of integers is exact
     negative : whether any entry is negative
+    zero_vectors : the number of rows that are all zero, as they were passed
     dimensions : the length of a row
     direct : whether products may be computed from the array in memory without conversion
     """
@@ -59,6 +60,7 @@ class Rows:
     norm: FloatArray
     square: FloatArray
     negative: bool
+    zero_vectors: int
     dimensions: int = field(init=False)
     direct: bool = field(init=False)
 
@@ -141,13 +143,8 @@ def scan(embeddings: Embeddings, name: str, up_to_factor: bool, threads: int = 1
     count, dimensions = embeddings.shape
     # Random odd multipliers, so that nobody can prepare rows whose checksums collide. They never affect a result.
     multipliers = np.frombuffer(os.urandom(8 * dimensions), dtype=np.uint64) | np.uint64(1)
-    statistics = Statistics(
-        np.empty(count),
-        np.empty(count),
-        np.empty(count),
-        np.empty(count, dtype=np.bool_),
-        np.empty(count, dtype=np.uint64),
-    )
+    largest, smallest, square = np.empty((3, count))
+    statistics = Statistics(largest, smallest, square, np.empty(count, np.bool_), np.empty(count, np.uint64))
 
     def look(start: int) -> None:
         block = np.ascontiguousarray(embeddings[start : start + size], dtype=np.float64)
@@ -196,18 +193,19 @@ def distinct_rows(
 
 def describe(embeddings: Embeddings, identity: IntArray, first: IntArray, statistics: Statistics) -> Rows:
     """The distinct rows with these statistics; every row is divided by its own power of two."""
-    largest = statistics.largest[first]
+    largest, weight = statistics.largest[first], np.bincount(identity)
     return Rows(
         embeddings=embeddings,
         identity=identity,
         first=first,
-        weight=np.bincount(identity),
+        weight=weight,
         largest=largest,
         smallest=statistics.smallest[first],
         divisor=_power_of_two_below(largest),
         norm=np.sqrt(statistics.square[first]),
         square=statistics.square[first],
         negative=bool(statistics.negative.any()),
+        zero_vectors=int(weight[largest == 0].sum()),
     )
 
 

@@ -1,21 +1,19 @@
 """Exact rows of both sides: floats cut into short integers whose products and sums are exact in float64.
 
-Exact keys of single pairs of rows are computed from sums of slices, as one Python integer for each pair.
-
 A float is an integer times a power of two. Cut at fixed places of w bits, x = sum_s x_s 2^(b + w s) with integers
 |x_s| < 2^(w + 1). The inner product of two slices is below D 2^(2w + 2) <= 2^53, so it is exact in float64 in any
 order of summation, and a matrix product of slices is exact. The products of each place are added in int64 (Ozaki et
 al. 2012, "Error-free transformations of matrix multiplication", with integers for the last step).
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.exact import bounds, reals
-from tieproof.distances.exact.bounds import distinct, products
+from tieproof.distances.exact.bounds import Intervals, distinct, products
 from tieproof.distances.exact.reals import Digits, Sums
 from tieproof.distances.exact.rows import Rows
 from tieproof.native.calls import Output, native
@@ -174,7 +172,7 @@ class Summands(NamedTuple):
         add_places(self, total)
         return total
 
-    def rounded(self, bits: int) -> tuple[FloatArray, FloatArray]:
+    def rounded(self, bits: int) -> Intervals:
         """The sums in float64, with error bounds; a place has `bits` bits."""
         value, size = np.empty(len(self.where)), np.empty(len(self.where))
         round_places(self, self.places, bits, value, size)
@@ -306,28 +304,6 @@ class ExactRows:
         out = np.empty((len(sums), reals.digit_count(self.product_bits)), dtype=np.int64)
         reals.of_sums(sums, self.bits, out)
         return out
-
-
-SumsOfBatch = Callable[[ExactRows, PairBatch], Sums]
-"""The keys of a batch of pairs, as sums of slices."""
-
-
-def keys_of_pairs(sums: SumsOfBatch, exact: ExactRows, rows: IntArray, columns: IntArray) -> list[int]:
-    """The keys of the pairs (rows[i], columns[i]), computed in batches that fit into memory."""
-    return [key for batch in key_batches(exact, rows, columns) for key in as_integers(sums(exact, batch), exact.bits)]
-
-
-def rounded_keys(
-    sums: SumsOfBatch, exact: ExactRows, rows: IntArray, columns: IntArray
-) -> tuple[FloatArray, FloatArray] | None:
-    """The keys in float64, with error bounds; None if they might overflow."""
-    if not exact.can_round:
-        return None
-    of_batches = [
-        reals.rounded_digits(exact.digits(sums(exact, batch))) for batch in key_batches(exact, rows, columns)
-    ]
-    values = np.concatenate(of_batches)
-    return values, np.abs(values) * (reals.digit_count(exact.product_bits) * KEY_ERROR)
 
 
 def key_batches(exact: ExactRows, rows: IntArray, columns: IntArray) -> Iterator[PairBatch]:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from itertools import pairwise
 from math import ceil, sqrt
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -58,11 +58,8 @@ Runner = Local | OnRay
 """Runs tasks in this process, or on the workers of a cluster; each answer is returned when its task has ended."""
 
 
-class Surveyed(NamedTuple):
-    """The survey of the queries and of the gallery, which are the same in leave-one-out."""
-
-    queries: SurveyedRows
-    items: SurveyedRows
+Surveyed = tuple[SurveyedRows, SurveyedRows]
+"""The survey of the queries and of the gallery, which are the same in leave-one-out."""
 
 
 def survey(problem: ShardedProblem, words: tuple[Words, Words], runner: Runner) -> Surveyed:
@@ -73,7 +70,7 @@ def survey(problem: ShardedProblem, words: tuple[Words, Words], runner: Runner) 
     queries = items = survey_rows(Survey(problem.queries, threads, has_zeros), words[0], runner)
     if problem.gallery is not None:
         items = survey_rows(Survey(problem.gallery, threads, has_zeros), words[1], runner)
-    return Surveyed(queries, items)
+    return queries, items
 
 
 def survey_rows(rows: Survey, words: Words, runner: Runner) -> SurveyedRows:
@@ -162,14 +159,14 @@ def count_all(
     if checkpoint is not None:
         kept = PartsFolder(checkpoint, "evaluation", _title_of(job, surveyed, relevant), TITLE, "checkpoint")
         kept.begin()  # a folder that cannot be made is refused before anything is counted
-    zero = surveyed.queries.zero_vectors + (0 if problem.gallery is None else surveyed.items.zero_vectors)
+    zero = sum(rows.zero_vectors for rows in surveyed[: 1 if problem.gallery is None else 2])
     return TiesByPart(counted(job, watch, runner, kept), zero)
 
 
 def _title_of(job: Job, surveyed: Surveyed, relevant: Words) -> dict[str, str]:
     """The properties by which a checkpoint is recognized; the order of the items is one of them."""
     whole, layout = job.problem.whole, job.layout
-    data = digest(*(words.tobytes() for words in (surveyed.queries.digests, surveyed.items.digests, relevant)))
+    data = digest(*(words.tobytes() for words in (*(rows.digests for rows in surveyed), relevant)))
     parts = digest(*(block.tobytes() for block in layout.blocks), repr(layout.groups).encode())
     kind = f"{whole.called}, {whole.format}, {'gallery' if layout.groups else 'leave-one-out'}"
     return {"tieproof": __version__, "data": data, "distance": kind, "memory": parts}

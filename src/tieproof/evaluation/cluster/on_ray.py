@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tieproof.engine.problem import Budget, Progress
-from tieproof.errors import ClusterError, InputError, MissingExtraError, TieproofError
+from tieproof.errors import ClusterError, InputError, TieproofError, library
 from tieproof.evaluation.cluster.tasks import Begin, Pairs, Task, add, unseen
 from tieproof.installed import __version__
 
@@ -41,10 +41,7 @@ def connected(address: str, budget: Budget) -> Iterator["OnRay"]:
 
     A cluster that was started is stopped at the end of the block; an earlier connection is kept.
     """
-    try:
-        import ray
-    except ImportError:
-        raise MissingExtraError("cluster=", "ray") from None
+    ray = library("ray", "cluster=", "ray")
     if not isinstance(address, str) or not address or "://" in address:
         raise InputError(
             f"The cluster must be 'auto', 'local' or the address host:port of a Ray cluster, not {address!r}. Run "

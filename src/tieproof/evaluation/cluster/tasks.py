@@ -191,25 +191,11 @@ class Local:
     ) -> Iterator[tuple[Any, Any]]:
         """The answer of each unit, as units end; `pairs` returns the number of pairs of a unit."""
         for unit in units:
-            step = Step(pairs(unit) if pairs else 0, progress)
+            done = list[int]()  # to which threads may add
+
+            def step(pairs: int, done: list[int] = done) -> None:
+                done.append(pairs)
+                progress(pairs)
+
             yield unit, begin(unit, step)
-            step.end()
-
-
-class Step:
-    """The progress of a unit, in pairs of items.
-
-    Pairs of equal rows are reported once; the end of the unit reports the remaining pairs.
-    """
-
-    def __init__(self, pairs: int, progress: Progress) -> None:
-        self.left, self.progress = pairs, progress
-
-    def __call__(self, pairs: int) -> None:
-        """Report a number of finished pairs of different rows; threads may call it."""
-        self.left -= pairs
-        self.progress(pairs)
-
-    def end(self) -> None:
-        """Report the remaining pairs."""
-        self.progress(self.left)
+            progress((pairs(unit) if pairs else 0) - sum(done))  # of equal rows, which are counted once

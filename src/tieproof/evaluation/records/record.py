@@ -234,6 +234,7 @@ def _evaluated_of(facts: _Facts, arrays: dict[str, Array]) -> Evaluated:
 def _fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
     """Whether the arrays are consistent with each other and with the facts."""
     count, measures = len(arrays["query_ids"]), len(facts["measures"])
+    known = _OPTIONS[facts["call"]]
     shapes = {
         "query_ids": (count,),
         "values": (measures, 4, count),
@@ -258,19 +259,14 @@ def _fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
         and (arrays["tie_counts"] >= 0).all()
         and parts in ([], [*CATEGORIES])
         and (not parts or _categories_fit(arrays))
-        and _options_fit(facts["call"], facts["options"])
+        and known.keys() - _FURTHER.keys() <= facts["options"].keys() <= known.keys()
+        and all(type(value) in known[name] for name, value in facts["options"].items())
         and _setting_fits(facts["setting"], bool(parts))
         and all(re.fullmatch("[0-9a-f]{64}", facts[name]) for name in ("fingerprint", "relevant"))
         and type(facts["zero_vectors"]) is int
         and facts["zero_vectors"] >= 0
         and all(each.isprintable() and len(each) < _LONGEST for each in [facts["tieproof"], *facts["left_out"]])
     )
-
-
-def _options_fit(call: str, options: Mapping[str, Any]) -> bool:
-    known = _OPTIONS[call]
-    fit = set(known) - set(_FURTHER) <= set(options) <= set(known)
-    return fit and all(type(value) in known[name] for name, value in options.items())
 
 
 def _categories_fit(arrays: Mapping[str, Array]) -> bool:

@@ -33,7 +33,7 @@ _CALLS: dict[str, Callable[..., Result]] = {
 
 _DATA = (
     *("gallery", "gallery_labels", "relevance", "groups", "gallery_groups", "exclude", "categories", "confidence"),
-    *("labels", "scores", "counts", "n_relevant", "n_items", "distance", "memory", "threads", "progress"),
+    *("labels", "scores", "counts", "n_relevant", "n_items", "complete", "distance", "memory", "threads", "progress"),
     "documents",
 )
 """The arguments of all these calls that are no settings of a record: data, memory, threads and progress."""
@@ -95,9 +95,9 @@ def verify(record: Any, *data: Any, **more: Any) -> Verification:
         distances; qrels and a run.
     **more :
         Its arguments by name: `gallery`, `gallery_labels`, `relevance`, `labels`, `groups`, `gallery_groups`,
-        `exclude`, `categories`, `confidence`, `n_relevant`, `n_items` (for lists); for neighbors also `scores` and
-        `counts`; for embeddings also `memory`, `threads` and `progress`. Pass `distance` only if it is a function,
-        of which a record only stores the name.
+        `exclude`, `categories`, `confidence`; for lists `n_relevant`, `n_items`, `complete`; for neighbors also
+        `scores` and `counts`; for embeddings also `memory`, `threads` and `progress`. Pass `distance` only if it is
+        a function, of which a record only stores the name.
 
     Returns
     -------

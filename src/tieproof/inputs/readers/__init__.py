@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.arrays import as_embeddings
 from tieproof.inputs.readers.columns import Entry, choose, dimensions, meant, refuse_labels, warn_of_names
-from tieproof.inputs.readers.contents import stored_confidences, stored_embeddings, stored_labels
+from tieproof.inputs.readers.contents import stored_confidences, stored_labels
 from tieproof.inputs.readers.location import File, Location, RemoteFile, check, split
 from tieproof.ties import Array
 
@@ -113,7 +114,7 @@ def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), label
         columns = form.entries(where.path, named)
         if all(len(column.shape) == 1 for column in columns):
             taken = dimensions(where.path, columns, named)
-            embeddings = stored_embeddings(form.matrix(where.path, named, taken), where)
+            embeddings = as_embeddings(form.matrix(where.path, named, taken), f"embeddings of {where}")
             if labels is not None:
                 refuse_labels(where.path, [columns[at].name for at in taken], embeddings, labels)
             warn_of_names(where.path, columns, taken)
@@ -124,10 +125,10 @@ def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), label
             f"{where} is a single column of a table, but every column except for the labels is a dimension of "
             f"embeddings. Give {where.path}, and the labels by a colon and the name of their column."
         )
-    return stored_embeddings(entry.load(), Location(where.path, entry.name))
+    return as_embeddings(entry.load(), f"embeddings of {Location(where.path, entry.name)}")
 
 
-def read_labels(location: PathLike) -> Array:
+def read_labels(location: PathLike | Location) -> Array:
     """Read labels, integers or strings of shape (n,), or 0/1 of shape (n, c) for c classes.
 
     location : a file, or a file and one of its entries, as for `read_embeddings`. Without an entry, one called
@@ -143,11 +144,7 @@ def read_labels(location: PathLike) -> Array:
     Raises InputError if the file cannot be read, if a label is missing or NaN, or if its content is not an array of
     labels, and MissingExtraError if the library for its format is not installed.
     """
-    return labels_in(split(location))
-
-
-def labels_in(where: Location) -> Array:
-    """Read the labels at a location as `read_labels` does."""
+    where = split(location)
     entry = choose(entries_of(where), where, "labels")
     return stored_labels(entry.load(), Location(where.path, entry.name), entry.stored)
 

@@ -7,8 +7,7 @@ ids is accepted, too: such files contain the ids that were found, or vectors of 
 little-endian. The files of ann-benchmarks are archives of named arrays.
 """
 
-from collections.abc import Collection
-from functools import partial
+from collections.abc import Callable, Collection
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.readers import FILE_FORMATS, PathLike, entries_of
 from tieproof.inputs.readers.columns import Entry, choose, listed
 from tieproof.inputs.readers.contents import holds
-from tieproof.inputs.readers.location import File, Location, broken, check, looks_like, reading, split, state_of
+from tieproof.inputs.readers.location import AGAIN, File, Location, broken, check, reading, split, state_of
 from tieproof.inputs.readers.npy import raw_rows, whole
 from tieproof.ties import Array
 
@@ -36,10 +35,8 @@ def _read_header(path: File, what: str) -> tuple[int, int, int]:
         header = file.read(HEADER)
         size, _ = state_of(path)
     if len(header) < HEADER:
-        raise InputError(
-            f"{path} cannot be read as {BIGANN}: it has {len(header)} bytes, but its header, {what} as uint32, needs "
-            f"{HEADER}; write or copy it again."
-        )
+        why = f"it has {len(header)} bytes, but its header, {what} as uint32, needs {HEADER}; write or copy it again"
+        raise InputError(broken(path, BIGANN, header, why))
     first, second = np.frombuffer(header, dtype="<u4").tolist()
     if first == 0:
         raise InputError(
@@ -52,66 +49,63 @@ def _check_size(path: File, size: int, promised: int, contents: str) -> None:
     """Refuse a file that is not as long as its header promises."""
     if size == promised:
         return
-    if looks_like(path):
-        raise InputError(broken(path, BIGANN))
     state = "cut short" if size < promised else "too long"
-    raise InputError(
-        f"{path} cannot be read as {BIGANN}: it is {state}, or of another kind: it has {size:,} bytes, but its "
-        f"header promises {promised:,}, {contents}; write or copy it again, or give the right file or extension."
-    )
+    has = f"it has {size:,} bytes, but its header promises {promised:,}, {contents}"
+    raise InputError(broken(path, BIGANN, why=f"it is {state}, or of another kind: {has}; {AGAIN}"))
 
 
-def _read(path: File, dtype: str, offset: int, shape: tuple[int, ...]) -> Array:
-    """Read an array of a file that begins at an offset."""
-    with reading(path, BIGANN):
-        return whole(Location(path), np.dtype(dtype), offset, shape)
+def _entry(path: File, name: str, dtype: str, offset: int, shape: tuple[int, ...]) -> Entry:
+    """Return an array of a file that begins at an offset."""
+    kind = np.dtype(dtype)
+
+    def load() -> Array:
+        with reading(path, BIGANN):
+            return whole(Location(path), kind, offset, shape)
+
+    rows = raw_rows(Location(path), kind, offset, shape[1]) if len(shape) == 2 else None
+    return Entry(name, shape, holds(kind, shape), load, rows=rows)
 
 
 def vectors(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the vectors as the only, unnamed entry."""
     count, width, size = _read_header(path, "the number of vectors and of their dimensions")
-    kind, shape = np.dtype(dtype), (count, width)
+    kind = np.dtype(dtype)
     _check_size(path, size, HEADER + kind.itemsize * count * width, f"for {count:,} vectors of {width:,} {kind.name}")
-    rows = raw_rows(Location(path), kind, HEADER, width)
-    return [Entry("", shape, holds(kind, shape), lambda: _read(path, dtype, HEADER, shape), rows=rows)]
+    return [_entry(path, "", dtype, HEADER, (count, width))]
 
 
 def truth(path: File, named: Collection[str] = ()) -> list[Entry]:
-    """Return the entries of an .ibin file: either unnamed vectors of int32, or ids and distances."""
+    """Return either unnamed vectors of int32, or the ids of true neighbors and their distances."""
     n_queries, width, size = _read_header(path, "the number of queries and of their neighbors")
     shape, part = (n_queries, width), 4 * n_queries * width
-    if size != HEADER + 2 * part:
-        return vectors("<i4", path, named)
+    if 2 * (size - HEADER) < 3 * part:  # nearer to the size without distances
+        _check_size(path, size, HEADER + part, f"for {width:,} ids or numbers as int32 of each of {n_queries:,} rows")
+        return [_entry(path, "", "<i4", HEADER, shape)]
+    contents = f"for {width:,} ids as int32 and as many distances as float32 of each of {n_queries:,} queries"
+    _check_size(path, size, HEADER + 2 * part, contents)
     return [
-        Entry(name, shape, holds(np.dtype(dtype), shape), partial(_read, path, dtype, start, shape))
-        for name, dtype, start in (("neighbors", "<i4", HEADER), ("distances", "<f4", HEADER + part))
+        _entry(path, IDS[0], "<i4", HEADER, shape),
+        _entry(path, DISTANCES, "<f4", HEADER + part, shape),
     ]
 
 
-def _read_lists(path: File) -> tuple[Array, Array | None]:
-    """Read the ids of true neighbors (n, m), and their distances, or None if the file has none."""
-    n_queries, width, size = _read_header(path, "the number of queries and of their neighbors")
-    shape, part = (n_queries, width), 4 * n_queries * width
-    if size == HEADER + part:
-        return _read(path, "<i4", HEADER, shape), None
-    contents = f"for {width:,} ids as int32 and as many distances as float32 of each of {n_queries:,} queries"
-    _check_size(path, size, HEADER + 2 * part, contents)
-    return _read(path, "<i4", HEADER, shape), _read(path, "<f4", HEADER + part, shape)
-
-
-def _read_range(path: File) -> tuple[Array, Array]:
-    """Read the lists of the items of each query that are within the radius: their lengths, and the ids of all."""
+def ranges(path: File) -> list[Entry]:
+    """Return the items of each query that are within the radius, and where the list of each query begins."""
     n_queries, total, size = _read_header(path, "the number of queries and of all items in their lists")
     start = HEADER + 4 * n_queries
     contents = f"for {n_queries:,} lists that hold {total:,} ids as int32 and as many distances as float32"
     _check_size(path, size, start + 8 * total, contents)
-    lengths = np.asarray(_read(path, "<i4", HEADER, (n_queries,)), dtype=np.int64)
-    if (lengths < 0).any() or lengths.sum() != total:
-        raise InputError(
-            f"{path} cannot be read as {BIGANN}: the lengths of its lists add up to {lengths.sum():,} items, the "
-            f"shortest is {lengths.min():,}, but its header has {total:,} items; write or copy it again."
-        )
-    return lengths, _read(path, "<i4", start, (total,))
+    lengths = _entry(path, LIMS, "<i4", HEADER, (n_queries,))
+
+    def limits() -> Array:
+        counts = lengths.load().astype(np.int64)
+        if (counts < 0).any() or counts.sum() != total:
+            add_up = f"add up to {counts.sum():,} items, the shortest is {counts.min():,}"
+            why = f"the lengths of its lists {add_up}, but its header has {total:,} items; write or copy it again"
+            raise InputError(broken(path, BIGANN, why=why))
+        return np.append(0, np.cumsum(counts))
+
+    return [lengths._replace(load=limits), _entry(path, IDS[0], "<i4", start, (total,))]
 
 
 IDS, DISTANCES, LIMS = ("neighbors", "ids"), "distances", "lims"
@@ -151,9 +145,7 @@ def read_neighbors(location: PathLike) -> NeighborFile:
     Raises InputError if the file cannot be read, or does not contain what its header promises.
     """
     where = split(location)
-    entries = _entries_of_archive(where)
-    if entries is None:
-        return NeighborFile(*_read_lists(where.path))
+    entries = _entries_of(where, truth)
     chosen = _chosen(entries, where)
     distances = _beside(chosen, entries, DISTANCES)
     ids = chosen.load()
@@ -175,10 +167,7 @@ def read_ranges(location: PathLike) -> RangeLists:
     Raises InputError if the file cannot be read, or does not contain what its header promises.
     """
     where = split(location)
-    entries = _entries_of_archive(where)
-    if entries is None:
-        lengths, items = _read_range(where.path)
-        return RangeLists(np.append(0, np.cumsum(lengths)), items)
+    entries = _entries_of(where, ranges)
     ids = _chosen(entries, where)
     lims = _beside(ids, entries, LIMS)
     if lims is None:
@@ -189,11 +178,11 @@ def read_ranges(location: PathLike) -> RangeLists:
     return RangeLists(np.asarray(lims.load()), np.asarray(ids.load()))
 
 
-def _entries_of_archive(where: Location) -> list[Entry] | None:
-    """Return the arrays of a file; None if it has the format of big-ann-benchmarks."""
+def _entries_of(where: Location, binary: Callable[[File], list[Entry]]) -> list[Entry]:
+    """Return the arrays of a file, which `binary` reads if it has the format of big-ann-benchmarks."""
     check(where.path)
     form = where.path.suffix.lower()
-    return FILE_FORMATS[form].entries(where.path, ()) if form in ARCHIVES else None
+    return FILE_FORMATS[form].entries(where.path, ()) if form in ARCHIVES else binary(where.path)
 
 
 def _chosen(entries: list[Entry], where: Location) -> Entry:

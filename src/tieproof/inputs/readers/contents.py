@@ -1,4 +1,4 @@
-"""Checks of arrays from files that are read as embeddings, labels or confidences."""
+"""Labels and confidences from files, checked as those that are handed in; and what an array holds, in words."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -8,41 +8,17 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import type_name
-from tieproof.inputs.identities import exact_below, is_column_of_classes, not_whole
-from tieproof.inputs.labels import MOST_BYTES, check_code_points, check_widths
+from tieproof.inputs.identities import exact_below
+from tieproof.inputs.labels import MOST_BYTES, as_labels, check_code_points, check_unrounded, from_objects
 from tieproof.inputs.readers.location import Location
 from tieproof.ties import Array
 
-FLOATS = ("float16", "float32", "float64")
 MOST_SHOWN = 60
 
 
 def holds(dtype: np.dtype[Any] | str, shape: Sequence[int]) -> str:
     """Return a type and a shape in words, for messages."""
-    return f"{dtype if isinstance(dtype, str) else name_of(dtype)}, shape {tuple(shape)}"
-
-
-def name_of(dtype: np.dtype[Any]) -> str:
-    """Return the name of an array's type for messages."""
-    return {"V": "structured values", "O": "Python objects"}.get(dtype.kind) or type_name(dtype)
-
-
-def stored_embeddings(array: Array, where: Location) -> Array:
-    """Return embeddings as they are stored, after checking their type and shape."""
-    if array.dtype.kind not in "biu" and array.dtype.name not in FLOATS:
-        raise InputError(
-            f"{where} contains {_type(array)}; embeddings are numbers: "
-            "save them as float16, float32, float64, integers or bools."
-        )
-    if array.ndim != 2:
-        raise InputError(
-            f"{where} has the shape {array.shape}; embeddings have the shape (n, d), one vector a row: reshape them."
-        )
-    if 0 in array.shape:
-        raise InputError(
-            f"{where} contains no vectors: its shape is {array.shape}; give at least one row and column."
-        )
-    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    return f"{dtype if isinstance(dtype, str) else type_name(dtype)}, shape {tuple(shape)}"
 
 
 def stored_labels(array: Array, where: Location, stored: str | None = None) -> Array:
@@ -50,71 +26,39 @@ def stored_labels(array: Array, where: Location, stored: str | None = None) -> A
 
     stored : the type of floats in the file, if it is not that of `array`
     """
-    array = np.asarray(array)
+    name = f"labels of {where}"
+    array = np.asarray(array, array.dtype.newbyteorder("="))
     if array.size == 0:
         raise InputError(f"{where} contains no labels: its shape is {array.shape}; give at least one.")
     if array.ndim == 2 and len(array) == 1 != array.size:
         array = array.reshape(-1)
-    if array.ndim not in (1, 2):
-        raise InputError(
-            f"{where} has the shape {array.shape}; labels have the shape (n,), or (n, c) of 0/1: reshape them."
-        )
-    kind = array.dtype.kind
-    if kind == "U":
-        check_code_points(array, f"The labels of {where}")
-    if kind in "iuU":
-        labels = np.array(array, dtype=array.dtype.newbyteorder("="))
-    elif kind == "S":
-        labels = _decoded(array, where)
-    elif kind == "b":
-        labels = array.astype(np.int8)
-    elif kind == "f":
-        _check_whole(array, where, stored or array.dtype.name)
-        labels = array.astype(np.int64)
-    else:
-        raise InputError(
-            f"{where} contains {_type(array)}; labels are integers or strings: convert them before saving."
-        )
-    if labels.shape[1:] == (1,) and not is_column_of_classes(labels):
-        return labels.reshape(-1)
-    if labels.ndim == 1:
-        return labels
-    if labels.dtype.kind == "U":
-        raise InputError(
-            f"{where} contains strings of the shape {labels.shape}; give one label per item, shape (n,)."
-        )
-    wrong = np.argwhere((labels != 0) & (labels != 1))
-    if wrong.size:
-        value = labels[tuple(wrong[0])]
-        raise InputError(
-            f"{where} has {value} at {_place(wrong[0])} of the shape {labels.shape}; labels of the "
-            "shape (n, c) are 0 or 1: give those, or one label per item, shape (n,)."
-        )
-    return labels
+    if array.dtype.kind == "U":
+        check_code_points(array, f"The {name}")
+    elif array.dtype.kind == "S":
+        array = _decoded(array, where)
+    elif array.dtype.kind == "f" and stored:
+        check_unrounded(array, exact_below(stored), name)
+    elif array.dtype.kind not in "biuf":
+        raise InputError(f"The {name} must be integers or strings, not {type_name(array.dtype)}. Convert them first.")
+    return as_labels(array, array.shape[0] if array.ndim else 0, name, "items")
 
 
 def stored_confidences(array: Array, where: Location) -> Array:
-    """Return numbers of shape (n,) as they are stored; numbers in text become the nearest float64."""
+    """Return numbers as they are stored, a single row or column as one axis; text becomes the nearest float64."""
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
-    if array.ndim != 1:
-        raise InputError(
-            f"{where} has the shape {array.shape}; confidences have the shape (n,): give one for each query."
-        )
     if array.dtype.kind == "S":
         array = _decoded(array, where)
-    if array.dtype.kind == "U":
-        check_code_points(array, f"The confidences of {where}")
-        numbers = []
-        for row, cell in enumerate(array.tolist()):
-            try:
-                numbers.append(float(cell))
-            except ValueError:
-                raise InputError(f"{where} has '{cell}' at [{row}]; confidences are numbers: correct it.") from None
-        return np.array(numbers)
-    if array.dtype.kind not in "biu" and array.dtype.name not in FLOATS:
-        raise InputError(f"{where} contains {_type(array)}; confidences are numbers: convert them before saving.")
-    return array
+    if array.dtype.kind != "U":
+        return array
+    check_code_points(array, f"The confidences of {where}")
+    numbers = []
+    for row, cell in enumerate(array.reshape(-1).tolist()):
+        try:
+            numbers.append(float(cell))
+        except ValueError:
+            raise InputError(f"{where} has '{cell}' at [{row}]; confidences are numbers: correct it.") from None
+    return np.array(numbers).reshape(array.shape)
 
 
 def from_text(cells: Sequence[str], where: Location) -> Array:
@@ -122,27 +66,10 @@ def from_text(cells: Sequence[str], where: Location) -> Array:
     try:
         integers = [int(cell) for cell in cells]
     except ValueError:
-        return from_strings(cells, where)
+        integers = []
     # 007 and 7 are two names, though one number.
     as_written = [str(integer) for integer in integers] == list(cells)
-    return from_integers(integers, where) if as_written else from_strings(cells, where)
-
-
-def from_integers(integers: Sequence[int], where: Location) -> Array:
-    """Return labels that are integers, of 64 bits with or without a sign."""
-    for limits in (np.iinfo(np.int64), np.iinfo(np.uint64)):
-        if limits.min <= min(integers) and max(integers) <= limits.max:
-            return np.array(integers, dtype=limits.dtype)
-    raise InputError(f"{where} contains integers of more than 64 bits; number the labels, or write them as strings.")
-
-
-def from_strings(strings: Sequence[str], where: Location) -> Array:
-    """Return labels that are strings; a zero character at the end, which NumPy would drop, is refused."""
-    for row, string in enumerate(strings):
-        if string.endswith("\0"):
-            raise InputError(f"{where} has a label that ends in a zero character at [{row}]; remove the character.")
-    check_widths(strings, f"The labels of {where}")
-    return np.array(strings, dtype=np.str_)
+    return from_objects(integers if as_written else cells, f"labels of {where}")
 
 
 def from_bytes(cells: Sequence[bytes], where: Location) -> Array:
@@ -156,23 +83,7 @@ def from_bytes(cells: Sequence[bytes], where: Location) -> Array:
                 f"{where} has {cell[:MOST_SHOWN]!r} at [{row}], which is not UTF-8 text; save strings instead of "
                 "bytes."
             ) from None
-    return from_strings(strings, where)
-
-
-def _check_whole(array: Array, where: Location, stored: str) -> None:
-    """Refuse floats as labels, except for integers saved as floats that cannot have been rounded."""
-    missing = np.argwhere(np.isnan(array))
-    if missing.size:
-        raise InputError(f"{where} has NaN at {_place(missing[0])}; give every item a label, or leave the item out.")
-    limit = exact_below(stored)
-    wrong = np.argwhere(not_whole(array, limit))
-    if wrong.size:
-        value = array[tuple(wrong[0])]
-        raise InputError(
-            f"{where} has {value} at {_place(wrong[0])}; labels are integers or strings: "
-            f"convert them (in {stored} they are below {limit}: larger ones may have been rounded), or give the "
-            "location of the labels."
-        )
+    return from_objects(strings, f"labels of {where}")
 
 
 def _decoded(array: Array, where: Location) -> Array:
@@ -180,11 +91,3 @@ def _decoded(array: Array, where: Location) -> Array:
         with suppress(UnicodeDecodeError):
             return np.strings.decode(array, "utf-8")
     return from_bytes(array.reshape(-1).tolist(), where).reshape(array.shape)  # its message tells the position
-
-
-def _place(index: Array) -> str:
-    return f"[{', '.join(str(int(i)) for i in index)}]"
-
-
-def _type(array: Array) -> str:
-    return name_of(array.dtype) if array.dtype.kind in "USOV" else f"values of type {name_of(array.dtype)}"

@@ -14,16 +14,16 @@ import subprocess
 import sys
 from ast import literal_eval
 from collections.abc import Collection
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from threading import Lock
 from typing import IO, Any
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, library
 from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.hdf5_storage import PREFIX
-from tieproof.inputs.readers.location import File, RemoteFile, broken, library, reading
+from tieproof.inputs.readers.location import File, RemoteFile, broken, reading
 from tieproof.ties import Array
 
 HDF5 = "an HDF5 file (.h5)"
@@ -79,7 +79,7 @@ class _Process:
         if self.running is not None:
             process, self.running = self.running, None
             process.kill()
-            with process:
+            with suppress(BrokenPipeError), process:  # a question may be left that was not sent
                 process.wait()
 
 
@@ -89,7 +89,7 @@ _PROCESSES: dict[int, _Process] = {}
 
 def _ask(path: File, call: str, *arguments: Any) -> Any:
     """The answer to a question about a file; InputError if the file is refused, or the other process crashes."""
-    library("h5py", path, "h5")
+    library("h5py", f"Reading {path}", "h5")
     asked = _PROCESSES.get(os.getpid()) or _PROCESSES.setdefault(os.getpid(), _Process())
     with asked.lock, ExitStack() as stack:
         try:
@@ -131,8 +131,6 @@ def _answer(path: File, question: dict[str, Any], into: IO[bytes], out: IO[bytes
                 raise InputError(why)
             case {"memory": _}:
                 raise MemoryError
-            case {"objects": shape}:
-                return np.empty(shape, dtype=object)
             case {"array": str(kind), "shape": shape}:
                 values = np.empty(shape, np.lib.format.descr_to_dtype(literal_eval(kind)))
                 if values.nbytes and out.readinto(values.reshape(-1).view(np.uint8)) < values.nbytes:  # type: ignore[attr-defined]

@@ -51,6 +51,8 @@ def read(
     of_text = OF_TEXT * file.id.get_filesize() if is_text else 0
     _limit_memory(COPIES * dataset.size * dataset.dtype.itemsize + of_text)
     values = np.asarray(dataset[...] if start is None else dataset[start:stop])
+    if values.dtype.hasobject and not is_text:
+        raise InputError(f"{where} contains Python objects; save an array of numbers or strings.")
     if not is_text or values.dtype.kind == "S":
         return values
     return from_bytes(values.reshape(-1).tolist(), where).reshape(values.shape)
@@ -138,8 +140,6 @@ def serve() -> None:
         else:
             if not isinstance(answer, np.ndarray):
                 _tell(told, {"answer": answer})
-            elif answer.dtype.hasobject:
-                _tell(told, {"objects": answer.shape})
             else:
                 _tell(told, {"array": repr(np.lib.format.dtype_to_descr(answer.dtype)), "shape": answer.shape})
                 if answer.nbytes:

@@ -1,6 +1,6 @@
 """The judgments of a data set of ir_datasets, which downloads what it does not have yet."""
 
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError, library
 
 PREFIX = "ir_datasets:"
 """What the location of judgments begins with, before the name of the data set."""
@@ -9,10 +9,7 @@ PREFIX = "ir_datasets:"
 def read(location: str) -> tuple[dict[str, list[tuple[str, float]]], bool]:
     """Return the judgments, and whether a document with the id of its query is left out of its list: never."""
     name = location.removeprefix(PREFIX)
-    try:
-        import ir_datasets
-    except ImportError:
-        raise MissingExtraError(f"qrels of {location}", "ir-datasets") from None
+    ir_datasets = library("ir_datasets", f"qrels of {location}", "ir-datasets")
     try:
         data = ir_datasets.load(name)
     except KeyError:

@@ -9,14 +9,13 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, NamedTuple
 
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError, MissingExtraError, library
 
 OWN = "file://"
 """The URLs of local files, which are read without fsspec."""
@@ -104,12 +103,14 @@ class Location(NamedTuple):
         return f"{self.path}:{self.entry}" if self.entry else str(self.path)
 
 
-def split(location: str | os.PathLike[str]) -> Location:
+def split(location: "str | os.PathLike[str] | Location") -> Location:
     """Split a location into file and entry, though both may contain colons.
 
     A location that exists as a whole is a file. Otherwise the file is the longest beginning that is a file, or that
     at least has an extension, and the rest after the colon is the entry.
     """
+    if isinstance(location, Location):
+        return location
     whole = os.fsdecode(location)
     if os.path.exists(whole):
         return Location(Path(whole))
@@ -133,39 +134,34 @@ def file_at(location: str) -> File:
 
 def check(path: File) -> None:
     """Refuse a file that is missing, a folder, empty, or may not be read."""
-    if isinstance(path, RemoteFile):
-        _check_remote(path)
-        return
-    if os.path.isdir(path):
-        raise InputError(f"{path} is a folder; give the path of a file in it.")
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise InputError(f"{path} is not a regular file; save its content to a file and give its path.")
+    where = "URL" if isinstance(path, RemoteFile) else "path"
     try:
-        with path.open("rb") as file:
-            empty = not file.read(1)
+        kind, empty = _kind_of(path)
     except FileNotFoundError:
-        raise InputError(f"{path} does not exist; check the path and its spelling.") from None
+        raise InputError(f"{path} does not exist; check the {where} and its spelling.") from None
     except PermissionError:
         raise InputError(f"{path} cannot be read: permission denied; change its permissions.") from None
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be opened ({error}); check the path and its spelling.") from error
+        raise InputError(f"{path} cannot be opened ({said(error)}); check the {where} and its spelling.") from error
+    if kind == "directory":
+        raise InputError(f"{path} is a folder; give the {where} of a file in it.")
+    if kind == "other":
+        raise InputError(f"{path} is not a regular file; save its content to a file and give its path.")
     if empty:
         raise InputError(f"{path} is empty (0 bytes), perhaps because writing it failed; write it again.")
 
 
-def _check_remote(file: RemoteFile) -> None:
-    try:
-        info = file.info()
-    except FileNotFoundError:
-        raise InputError(f"{file} does not exist; check the URL and its spelling.") from None
-    except PermissionError:
-        raise InputError(f"{file} cannot be read: permission denied; change its permissions.") from None
-    except OSError as error:
-        raise InputError(f"{file} cannot be opened ({said(error)}); check the URL and its spelling.") from error
-    if info.get("type") == "directory":
-        raise InputError(f"{file} is a folder; give the URL of a file in it.")
-    if not info["size"]:
-        raise InputError(f"{file} is empty (0 bytes), perhaps because writing it failed; write it again.")
+def _kind_of(path: File) -> tuple[str, bool]:
+    """Return what is at a path or URL, "file", "directory" or "other", and whether it is empty."""
+    if isinstance(path, RemoteFile):
+        info = path.info()
+        return info.get("type", "file"), not info["size"]
+    if os.path.isdir(path):
+        return "directory", False
+    if os.path.exists(path) and not os.path.isfile(path):
+        return "other", False
+    with path.open("rb") as file:
+        return "file", not file.read(1)
 
 
 def state_of(file: File) -> tuple[int, str]:
@@ -179,10 +175,7 @@ def state_of(file: File) -> tuple[int, str]:
 
 def storage_of(url: str) -> tuple[Any, str]:
     """Return the storage of a URL, which does not cache listings, and the path in it."""
-    try:
-        fsspec = import_module("fsspec")
-    except ImportError as error:
-        raise MissingExtraError(f"Reading {url}", "remote") from error
+    fsspec = library("fsspec", f"Reading {url}", "remote")
     try:
         storage, path = fsspec.core.url_to_fs(url, use_listings_cache=False)
     except ImportError as error:  # the message of fsspec names the library for such URLs
@@ -274,6 +267,9 @@ BEGINNINGS = {
 }
 LONGEST_BEGINNING = 32
 
+AGAIN = "write or copy it again, or give the right file or extension"
+"""The advice for a file that is damaged, or of another kind."""
+
 
 @contextmanager
 def reading(path: File | Piped, kind: str) -> Iterator[None]:
@@ -282,27 +278,14 @@ def reading(path: File | Piped, kind: str) -> Iterator[None]:
         yield
     except (InputError, MissingExtraError, MemoryError):
         raise
-    except OSError as error:
-        if isinstance(path, RemoteFile):
-            raise InputError(f"{path} cannot be read ({error}); check the storage, and try again.") from error
-        raise InputError(broken(path, kind)) from error
-    except UnicodeDecodeError as error:
-        if looks_like(path):
-            raise InputError(broken(path, kind)) from error
-        byte = error.object[error.start]
-        raise InputError(
-            f"{path} cannot be read as {kind}: the byte 0x{byte:02x} is not UTF-8; convert the file to UTF-8."
-        ) from error
     except Exception as error:  # libraries raise many kinds: OSError, ValueError, struct.error, zlib.error, …
+        if isinstance(error, OSError) and isinstance(path, RemoteFile):
+            raise InputError(f"{path} cannot be read ({error}); check the storage, and try again.") from error
+        if isinstance(error, UnicodeDecodeError):
+            byte = error.object[error.start]
+            why = f"the byte 0x{byte:02x} is not UTF-8; convert the file to UTF-8"
+            raise InputError(broken(path, kind, why=why)) from error
         raise InputError(broken(path, kind)) from error
-
-
-@contextmanager
-def opened(path: File, kind: str, open_file: Callable[[Any], AbstractContextManager[Any]]) -> Iterator[Any]:
-    """Open a file by a function of a library, which gets the path, or of a remote file a stream of its bytes."""
-    with reading(path, kind), ExitStack() as stack:
-        source = path if isinstance(path, Path) else stack.enter_context(path.open("rb"))
-        yield stack.enter_context(open_file(source))
 
 
 def looks_like(path: File | Piped) -> str | None:
@@ -317,20 +300,17 @@ def kind_of(beginning: bytes) -> str | None:
     return next((kind for start, kind in BEGINNINGS.items() if beginning.startswith(start)), None)
 
 
-def broken(path: File | Piped, kind: str, beginning: bytes | None = None) -> str:
-    """Return the message for a file that is not of its kind, with the kind that it looks like.
+def broken(
+    path: File | Piped,
+    kind: str,
+    beginning: bytes | None = None,
+    why: str = "it is damaged or cut short; write or copy it again",
+) -> str:
+    """Return the message for a file that is not of its kind, with the kind that it looks like, or else with a reason.
 
     beginning : the first bytes of a file whose name says nothing about its kind; None: they are read
     """
     other = looks_like(path) if beginning is None else kind_of(beginning)
-    if other is None:
-        return f"{path} cannot be read as {kind}: it is damaged or cut short; write or copy it again."
-    return f"{path} cannot be read as {kind}: it begins like {other}; give the right file or extension."
-
-
-def library(name: str, path: File, extra: str) -> Any:
-    """Import an optional library that is needed to read `path`."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingExtraError(f"Reading {path}", extra) from error
+    if other is not None:
+        why = f"it begins like {other}; give the right file or extension"
+    return f"{path} cannot be read as {kind}: {why}."

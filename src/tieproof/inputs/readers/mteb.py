@@ -8,7 +8,7 @@ mteb:{Task}               the judgments of a task, whose data MTEB downloads if 
 from collections.abc import Mapping
 from typing import Any
 
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError, library
 
 PREFIX = "mteb:"
 """What the location of judgments begins with, before the name of the task."""
@@ -79,10 +79,7 @@ def read(location: str) -> OfSplit:
     """Return the judgments of mteb:{Task}, or of one of its splits, mteb:{Task}:{subset}/{split}."""
     name, _, wanted = location.removeprefix(PREFIX).partition(":")
     subset, _, split = wanted.partition("/")
-    try:
-        import mteb
-    except ImportError:
-        raise MissingExtraError(f"qrels of {location}", "mteb") from None
+    mteb = library("mteb", f"qrels of {location}", "mteb")
     try:
         task = mteb.get_task(name, eval_splits=[split] if split else None, hf_subsets=[subset] if subset else None)
     except KeyError:

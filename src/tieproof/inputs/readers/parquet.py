@@ -3,17 +3,20 @@
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager, nullcontext
 from itertools import accumulate
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, library
+from tieproof.inputs.arrays import type_name
+from tieproof.inputs.labels import from_objects
 from tieproof.inputs.readers.columns import Entry
-from tieproof.inputs.readers.contents import from_bytes, from_strings, name_of
-from tieproof.inputs.readers.location import File, Location, library, opened, reading
+from tieproof.inputs.readers.contents import from_bytes
+from tieproof.inputs.readers.location import File, Location, reading
 from tieproof.ties import Array
 
 PARQUET = "a Parquet file (.parquet)"
@@ -25,8 +28,16 @@ BATCH = 2**21
 """The number of bytes that are decoded at a time."""
 
 
-def _opened(path: File) -> AbstractContextManager[Any]:
-    return opened(path, PARQUET, library("pyarrow.parquet", path, "parquet").ParquetFile)
+@contextmanager
+def _opened(path: File) -> Iterator[Any]:
+    """Open a file by its path, or a remote one by a stream of its bytes."""
+    parquet = library("pyarrow.parquet", f"Reading {path}", "parquet")
+    with (
+        reading(path, PARQUET),
+        nullcontext(path) if isinstance(path, Path) else path.open("rb") as source,
+        parquet.ParquetFile(source) as file,
+    ):
+        yield file
 
 
 class _ListRows:
@@ -143,7 +154,7 @@ def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
 
 
 def _entry(path: File, field: Any, count: int) -> Entry:
-    types = library("pyarrow.types", path, "parquet")
+    types = library("pyarrow.types", f"Reading {path}", "parquet")
     if any(test(field.type) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list)):
         rows = _ListRows(path, field.name)
         whole = (lambda: rows(0, count)) if count else lambda: np.zeros((0, 0))
@@ -166,7 +177,7 @@ def matrix(path: File, named: Collection[str], taken: Sequence[int]) -> Array:
             column = _as_numpy(path, table.column(at), name)
             if column.dtype.kind not in "biuf":
                 raise InputError(
-                    f"{Location(path, name)} is a column of {name_of(column.dtype)}, where numbers are expected; "
+                    f"{Location(path, name)} is a column of {type_name(column.dtype)}, where numbers are expected; "
                     "leave the column out, or rename it to 'id'."
                 )
             columns.append(column)
@@ -193,15 +204,15 @@ def _as_numpy(path: File, column: Any, name: str) -> Array:
 
 def _plain(path: File, column: Any, name: str) -> Array:
     """Return values without nulls."""
-    types = library("pyarrow.types", path, "parquet")
+    types = library("pyarrow.types", f"Reading {path}", "parquet")
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if types.is_string(column.type) or types.is_large_string(column.type):
         try:
             strings = column.to_pylist()
         except UnicodeDecodeError:
-            binary = library("pyarrow", path, "parquet").large_binary()
+            binary = library("pyarrow", f"Reading {path}", "parquet").large_binary()
             return from_bytes(column.cast(binary).to_pylist(), Location(path, name))
-        return from_strings(strings, Location(path, name))
+        return from_objects(strings, f"labels of {Location(path, name)}")
     array: Array = np.asarray(column)
     return array

@@ -1,23 +1,21 @@
 """Text: labels, one per line (.txt) or as a list (.json), and lines of names with their values."""
 
-import io
 import json
-import math
 import os
 from collections.abc import Collection
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tieproof.errors import InputError
+from tieproof.inputs.labels import from_objects
 from tieproof.inputs.readers.columns import Entry
-from tieproof.inputs.readers.contents import from_integers, from_strings, from_text, holds
-from tieproof.inputs.readers.location import File, Location, Piped, broken, check, reading
+from tieproof.inputs.readers.contents import from_text, holds
+from tieproof.inputs.readers.lines import unpacked
+from tieproof.inputs.readers.location import File, Location, Piped, broken, reading
 from tieproof.ties import Array
 
 LINES = "UTF-8 text with one label a line (.txt)"
 LIST = "a JSON list of labels (.json)"
+FLAT = "write a flat list of labels of one type, integers or strings, such as [0, 1, 1]."
 
 ENCODING = "utf-8-sig"  # UTF-8, with or without the byte order mark that some editors write
 
@@ -32,7 +30,7 @@ def lines(path: File, named: Collection[str] = ()) -> list[Entry]:
         labels.pop()
     if "" in labels:
         raise InputError(f"{path} has no label on line {labels.index('') + 1}; give one label a line.")
-    return [_single(from_text(labels, Location(path)) if labels else np.array([]))]
+    return [_single(from_text(labels, Location(path)))]
 
 
 def json_list(path: File, named: Collection[str] = ()) -> list[Entry]:
@@ -40,23 +38,12 @@ def json_list(path: File, named: Collection[str] = ()) -> list[Entry]:
     with reading(path, LIST), path.open(encoding=ENCODING) as file:
         labels = json.load(file)
     if not isinstance(labels, list):
-        raise InputError(f"{path} contains {_kind(labels)}; write a list of labels instead, such as [0, 1, 1].")
+        raise InputError(f"{path} contains {_kind(labels)}; {FLAT}")
     for row, label in enumerate(labels):
-        if label is None or (isinstance(label, float) and math.isnan(label)):
-            raise InputError(f"{path} has {_kind(label)} at [{row}]; give every item a label, or leave it out.")
-        if isinstance(label, list | dict):
-            raise InputError(f"{path} has {_kind(label)} at [{row}]; write a flat list, such as [0, 1, 1].")
-        if type(label) is not type(labels[0]):
-            raise InputError(
-                f"{path} mixes {_kind(labels[0])} at [0] and {_kind(label)} at [{row}]; "
-                "write labels of one type, integers or strings."
-            )
-    kind = type(labels[0]) if labels else float
-    if kind is int:
-        return [_single(from_integers(labels, Location(path)))]
-    if kind is str:
-        return [_single(from_strings(labels, Location(path)))]
-    return [_single(np.array(labels, dtype=kind))]
+        if label is None or isinstance(label, list | dict) or type(label) is not type(labels[0]):
+            beside = f" beside {_kind(labels[0])} at [0]" if row else ""
+            raise InputError(f"{path} has {_kind(label)} at [{row}]{beside}; {FLAT}")
+    return [_single(from_objects(labels, f"labels of {path}"))]
 
 
 def _single(labels: Array) -> Entry:
@@ -74,8 +61,6 @@ KINDS: dict[type, str] = {
 
 
 def _kind(value: Any) -> str:
-    if isinstance(value, float) and math.isnan(value):
-        return "NaN"
     return KINDS.get(type(value), "null")
 
 
@@ -86,12 +71,9 @@ def read(location: str | os.PathLike[str] | Piped, name: str, value: str) -> dic
 
     Raises InputError, with the line, if a line has no value, or if a name has two values.
     """
-    path: Path | Piped = location if isinstance(location, Piped) else Path(location)
-    kind = f"UTF-8 text with a {name} and its {value} on each line"
-    if isinstance(path, Path):
-        check(path)
-    with reading(path, kind), path.open("rb") as file, io.TextIOWrapper(file, ENCODING) as text:
-        lines = [line.strip() for line in text]
+    path, content = unpacked(location)
+    with reading(path, f"UTF-8 text with a {name} and its {value} on each line"):
+        lines = [line.strip() for line in content.tobytes().decode(ENCODING).split("\n")]
     values: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         first, *rest = line.split(None, 1) or [""]

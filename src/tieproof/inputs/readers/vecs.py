@@ -14,7 +14,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.contents import holds
-from tieproof.inputs.readers.location import File, Location, broken, looks_like, reading, state_of
+from tieproof.inputs.readers.location import AGAIN, File, Location, broken, reading, state_of
 from tieproof.inputs.readers.npy import raw_rows
 from tieproof.ties import Array
 
@@ -35,13 +35,9 @@ def entries(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:
     width = int.from_bytes(header, "little", signed=True) if len(header) == HEADER else 0
     row = HEADER + kind.itemsize * width
     if width < 1 or size % row:
-        if looks_like(path):
-            raise InputError(broken(path, what))
         begins = f"begins with a vector of {width:,} dimensions" if header else "is empty"
-        raise InputError(
-            f"{path} cannot be read as {what}: it has {size:,} bytes and {begins}, which is no whole number of such "
-            "vectors; write or copy it again, or give the right file or extension."
-        )
+        why = f"it has {size:,} bytes and {begins}, which is no whole number of such vectors; {AGAIN}"
+        raise InputError(broken(path, what, why=why))
     shape = size // row, width
     stored = raw_rows(Location(path), np.dtype(np.uint8), 0, row)
 
@@ -55,8 +51,7 @@ def entries(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:
                 other = int(np.argmax(widths != width))
                 raise InputError(
                     f"{path} has vectors of different lengths: row 0 has {width:,} dimensions, but row "
-                    f"{first + other:,} has {widths[other]:,}; write or copy it again, or give the right file or "
-                    "extension."
+                    f"{first + other:,} has {widths[other]:,}; {AGAIN}."
                 )
             values[first - start : first - start + len(read)] = np.ascontiguousarray(read[:, HEADER:]).view(kind)
         return values

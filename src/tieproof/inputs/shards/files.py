@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.arrays import as_embeddings
 from tieproof.inputs.readers import FILE_FORMATS, entries_of
 from tieproof.inputs.readers.columns import NAMES, Entry, RowReader, choose, listing
-from tieproof.inputs.readers.contents import stored_embeddings
 from tieproof.inputs.readers.location import (
     File,
     Location,
@@ -222,7 +222,7 @@ def shard_at(where: Location) -> Shard:
     count = entry.shape[0] or 0
     if not count:
         return Shard(where.path, entry.name, 0, 0, np.dtype(np.float64), size, changed)
-    first = stored_embeddings(rows(0, 1), place)
+    first = as_embeddings(rows(0, 1), f"embeddings of {place}")
     return Shard(where.path, entry.name, count, first.shape[1], first.dtype, size, changed)
 
 

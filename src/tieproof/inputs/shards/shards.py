@@ -5,16 +5,16 @@ kept in memory as one array for all shards.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 import numpy as np
 
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import type_name
-from tieproof.inputs.labels import check_widths
-from tieproof.inputs.readers import FILE_FORMATS, entries_of, labels_in
-from tieproof.inputs.readers.columns import choose, meant
+from tieproof.inputs.labels import check_widths, integer_type
+from tieproof.inputs.readers import FILE_FORMATS, entries_of, read_labels
+from tieproof.inputs.readers.columns import meant
 from tieproof.inputs.readers.location import Location
 from tieproof.inputs.shards.files import PATTERN, Paths, Shard, StoredRows, file_beside, located, parted, shard_at
 from tieproof.native.threads import in_order
@@ -180,20 +180,21 @@ def _column(shards: Sequence[Shard], wanted: Paths, what: str) -> Array:
     """
     filled = [shard for shard in shards if shard.rows]
     if _is_name(wanted):
-        return _joined(_in_files(filled, str(wanted), what), what)
+        return _values(_rows(filled), _places_called(filled, str(wanted), what), what)
     places = located(wanted, what=what)
     if len(places) not in (1, len(shards)):
         raise InputError(
             f"There are {len(places)} files of {what} for {len(shards)} shards; give one file for each shard, in the "
-            "same order, or one for all.",
-            what,
+            "same order, or one for all."
         )
-    if len(places) == len(shards):
-        kept = [place for shard, place in zip(shards, places, strict=True) if shard.rows]
-        return _joined(_read_beside(filled, kept, what), what)
-    values = labels_in(places[0])
-    _check_length(f"{len(shards)} shards", sum(shard.rows for shard in shards), str(places[0]), values, what)
-    return _joined([(str(places[0]), values)], what)
+    if len(places) < len(shards):
+        return _values({f"{len(shards)} shards have": sum(shard.rows for shard in shards)}, places, what)
+    return _values(_rows(filled), [place for shard, place in zip(shards, places, strict=True) if shard.rows], what)
+
+
+def _rows(shards: Sequence[Shard]) -> dict[str, int]:
+    """Return the number of rows of each shard."""
+    return {f"{shard.name} has": shard.rows for shard in shards}
 
 
 def _usual_labels(shards: Sequence[Shard]) -> Array | None:
@@ -209,17 +210,12 @@ def _usual_labels(shards: Sequence[Shard]) -> Array | None:
         entry = meant(besides, "labels")
         return None if entry is None else Location(shard.file, entry.name)
 
-    places = [place(shard) for shard in shards]
-    without = [shard for shard, place in zip(shards, places, strict=True) if place is None]
-    if len(without) == len(shards):
-        return None
-    if without:
-        labeled = next(shard for shard, place in zip(shards, places, strict=True) if place)
-        raise InputError(
-            f"{labeled.file} has labels, but {without[0].file} has none; give labels for all shards, or name them.",
-            "labels",
-        )
-    return _joined(_read_beside(shards, [place for place in places if place], "labels"), "labels")
+    found = [(shard, place(shard)) for shard in shards]
+    places = [each for _, each in found if each]
+    if places and len(places) < len(found):
+        labeled, without = (next(shard.file for shard, each in found if bool(each) is has) for has in (True, False))
+        raise InputError(f"{labeled} has labels, but {without} has none; give labels for all shards, or name them.")
+    return _values(_rows(shards), places, "labels") if places else None
 
 
 def _is_name(wanted: Paths) -> bool:
@@ -235,72 +231,44 @@ def _is_name(wanted: Paths) -> bool:
     return not (known or PATTERN.search(path) or "://" in path or path.endswith("/") or os.path.isdir(path))
 
 
-def _in_files(shards: Sequence[Shard], name: str, what: str) -> list[tuple[str, Array]]:
-    """Return the column of that name of every shard, or the content of the file with that word next to it."""
+def _places_called(shards: Sequence[Shard], name: str, what: str) -> list[Location]:
+    """Return the location of the column of that name of every shard, or of the file with that word next to it."""
     folders: dict[str, set[str]] = {}
-
-    def place(shard: Shard) -> Location:
-        if shard.entry:
-            where = Location(shard.file, name)
-            choose(entries_of(where), where, "labels")
-            return where
-        file = file_beside(shard.file, name, folders)
-        if file is None:
+    places = []
+    for shard in shards:
+        file = None if shard.entry else file_beside(shard.file, name, folders)
+        if not shard.entry and file is None:
             stem = PurePosixPath(shard.file.name).stem
             raise InputError(
                 f"{shard.file} contains only vectors, and its folder has no file {stem}.{name}.npy, .txt or another "
-                f"format; write one, or give the files of the {what}.",
-                what,
+                f"format; write one, or give the files of the {what}."
             )
-        return Location(file)
-
-    return _read_beside(shards, [place(shard) for shard in shards], what)
-
-
-def _read_beside(shards: Sequence[Shard], places: Sequence[Location], what: str) -> list[tuple[str, Array]]:
-    """Read the values at these locations, one for each shard, and check their lengths."""
-    labels = list(in_order(labels_in, places, AT_A_TIME))
-    for shard, place, values in zip(shards, places, labels, strict=True):
-        _check_length(shard.name, shard.rows, str(place), values, what)
-    return list(zip(map(str, places), labels, strict=True))
+        places.append(Location(shard.file, name) if file is None else Location(file))
+    return places
 
 
-def _check_length(shard: str, rows: int, name: str, values: Array, what: str) -> None:
-    if len(values) != rows:
-        have = "has" if shard.count(" ") == 0 else "have"
-        raise InputError(
-            f"{shard} {have} {rows:,} rows, but {name} has {len(values):,} {what}; give one for each row, in the "
-            "same order.",
-            what,
-        )
-
-
-def _joined(parts: Sequence[tuple[str, Array]], what: str) -> Array:
-    """Join the values of all shards, each with its name, to one array; integers beside strings are refused."""
-    (first_name, first), *rest = parts
-    for name, values in rest:
+def _values(rows: Mapping[str, int], places: Sequence[Location], what: str) -> Array:
+    """Read the values at these locations, as many as there are rows, and join them to one array."""
+    arrays = list(in_order(read_labels, places, AT_A_TIME))
+    first = arrays[0]
+    for (has, count), place, values in zip(rows.items(), places, arrays, strict=True):
+        if len(values) != count:
+            raise InputError(
+                f"{has} {count:,} rows, but {place} has {len(values):,} {what}; give one for each row, in the same "
+                "order."
+            )
         if (values.dtype.kind == "U") != (first.dtype.kind == "U"):
             raise InputError(
-                f"The {what} of {first_name} are {type_name(first.dtype)}, but those of {name} are "
-                f"{type_name(values.dtype)}, which are never equal; write all as integers or all as strings.",
-                what,
+                f"The {what} of {places[0]} are {type_name(first.dtype)}, but those of {place} are "
+                f"{type_name(values.dtype)}, which are never equal; write all as integers or all as strings."
             )
-    for name, values in rest:
         if values.shape[1:] != first.shape[1:]:
             raise InputError(
-                f"The {what} of {first_name} have the shape {first.shape}, but those of {name} have "
-                f"{values.shape}; give all shards the same number of columns.",
-                what,
+                f"The {what} of {places[0]} have the shape {first.shape}, but those of {place} have "
+                f"{values.shape}; give all shards the same number of columns."
             )
-    arrays = [values for _, values in parts]
     if first.dtype.kind == "U":
         check_widths([max(values.ravel().tolist(), key=len) for values in arrays], f"The {what}")
         return np.concatenate(arrays)
-    least, most = min(int(values.min()) for values in arrays), max(int(values.max()) for values in arrays)
-    if least < 0 and most >= 2**63:
-        raise InputError(
-            f"The {what} contain integers from {least} to {most}, which do not fit into one type of at most 64 bits; "
-            "number them from 0, or write strings.",
-            what,
-        )
-    return np.concatenate([values.astype(np.int64 if most < 2**63 else np.uint64) for values in arrays])
+    kind = integer_type(min(int(each.min()) for each in arrays), max(int(each.max()) for each in arrays), what)
+    return np.concatenate([values.astype(kind) for values in arrays])

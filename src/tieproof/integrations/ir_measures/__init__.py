@@ -35,6 +35,8 @@ __all__ = [
     "RR",
     "BinG",
     "Bpref",
+    "FirstRank",
+    "FullRecall",
     "IPrec",
     "Judged",
     "NumNonRelJudgedRet",

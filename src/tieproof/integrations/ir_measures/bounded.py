@@ -1,7 +1,7 @@
 """Convert judgments and runs from any form of ir_measures to dictionaries, and apply a measure's options to them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from math import fsum
 from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
@@ -54,12 +54,15 @@ class View(NamedTuple):
             str(query): {str(document) for document, grade in documents.items() if gains.get(grade, grade) >= 0}
             for query, documents in qrels.items()
         }
-        return {
-            query: {
-                document: score for document, score in scores.items() if str(document) in judged.get(str(query), ())
-            }
-            for query, scores in run.items()
-        }
+        return only(run, judged)
+
+
+def only(run: ByQuery, kept: Mapping[str, Collection[str]]) -> ByQuery:
+    """Return the run with these documents of each query alone."""
+    return {
+        query: {document: score for document, score in scores.items() if str(document) in kept.get(str(query), ())}
+        for query, scores in run.items()
+    }
 
 
 def by_query(converter: Any, what: Literal["qrels", "run"]) -> ByQuery:

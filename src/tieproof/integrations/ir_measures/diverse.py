@@ -8,7 +8,7 @@ from ir_measures.measures.base import ParamInfo
 
 from tieproof import evaluate_diversity
 from tieproof.errors import InputError, warn
-from tieproof.integrations.ir_measures.bounded import BOUND, JUDGED_ONLY, REL, ByQuery, View, WithBound
+from tieproof.integrations.ir_measures.bounded import BOUND, JUDGED_ONLY, REL, ByQuery, View, WithBound, only
 
 OfSubtopics = dict[Any, dict[Any, dict[Any, Any]]]
 """The grade of each document for each subtopic of each query."""
@@ -94,10 +94,7 @@ def scores(
     }
     if view.judged_only:
         judged = {str(query): {str(d) for of in subtopics.values() for d in of} for query, subtopics in qrels.items()}
-        run = {
-            query: {document: score for document, score in of.items() if str(document) in judged.get(str(query), ())}
-            for query, of in run.items()
-        }
+        run = only(run, judged)
     relevant = {
         str(query)
         for query, subtopics in read.items()

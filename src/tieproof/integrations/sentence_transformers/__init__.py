@@ -13,8 +13,7 @@ from tieproof import errors
 if find_spec("sentence_transformers") is None:
     raise errors.MissingExtraError("tieproof.integrations.sentence_transformers", "sentence-transformers")
 
-from tieproof.integrations.sentence_transformers.evaluator import TieproofEvaluator
-from tieproof.integrations.sentence_transformers.nano_beir import TieproofNanoBEIREvaluator
+from tieproof.integrations.sentence_transformers.evaluator import TieproofEvaluator, TieproofNanoBEIREvaluator
 from tieproof.integrations.sentence_transformers.reranking import TieproofRerankingEvaluator
 
 __all__ = ["TieproofEvaluator", "TieproofNanoBEIREvaluator", "TieproofRerankingEvaluator"]

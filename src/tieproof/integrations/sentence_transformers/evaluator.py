@@ -1,4 +1,4 @@
-"""`TieproofEvaluator`: the retrieval metrics of sentence-transformers, each with its interval over tied documents."""
+"""The retrieval metrics of sentence-transformers, also on NanoBEIR, each with its interval over tied documents."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -13,6 +13,7 @@ from tieproof.errors import InputError
 from tieproof.integrations.sentence_transformers.scoring import (
     BINARY,
     BaseEvaluator,
+    NanoBEIREvaluator,
     Precision,
     ScoreFunction,
     add_row,
@@ -324,3 +325,20 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
     def get_config_dict(self) -> dict[str, Any]:
         """The options of the evaluation that a model card shows."""
         return {key: getattr(self, key) for key in _CONFIGURATION if getattr(self, key) is not None}
+
+
+class TieproofNanoBEIREvaluator(NanoBEIREvaluator):  # type: ignore[misc]
+    """`NanoBEIREvaluator`, whose data sets are evaluated by `TieproofEvaluator`.
+
+    It takes the arguments of that evaluator, and returns its metrics: of each data set, and their means over the data
+    sets. The value under the name of a metric is the lower bound over all orderings of tied documents; the suffixes
+    `_lower`, `_expected` and `_upper` give the whole interval. `write_predictions=True` is refused.
+
+    Raises
+    ------
+    ValueError
+        A data set is unknown, or cannot be downloaded.
+
+    """
+
+    information_retrieval_class = TieproofEvaluator

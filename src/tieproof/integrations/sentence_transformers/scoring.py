@@ -219,23 +219,17 @@ def values(metrics: Sequence[Metric], results: Mapping[str, Result]) -> dict[str
 
 
 def file_for(output_path: str | None, name: str, columns: Sequence[str]) -> Path | None:
-    """The path of the table with this name, of which `check_columns` approves; None without an output_path."""
+    """The path of the table with this name, whose folder is created if it is missing; None without an output_path.
+
+    Refuses a table with other columns, and a path that cannot be written.
+    """
     if output_path is None:
         return None
     path = Path(output_path, name)
-    check_columns(path, columns)
-    return path
-
-
-def check_columns(path: Path, columns: Sequence[str]) -> None:
-    """Refuse a table with other columns, and a path that cannot be written.
-
-    A missing folder is created.
-    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
-            return
+            return path
         with path.open(encoding="utf-8", errors="replace", newline="") as file:
             there = next(csv.reader(file), [])
     except OSError as error:
@@ -249,6 +243,7 @@ def check_columns(path: Path, columns: Sequence[str]) -> None:
             f"{path} has other columns than this evaluation: {_difference(there, columns)}. Move the file away, or "
             "pass another name= to the evaluator."
         )
+    return path
 
 
 def _difference(there: Sequence[str], expected: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Self, get_args
 
 from tieproof import Result
@@ -9,7 +10,7 @@ from tieproof.distances import reported
 from tieproof.errors import InputError
 from tieproof.evaluation.pictures import plot_measures
 from tieproof.integrations.sklearn.rankings import RESPONSES, Asked, evaluate_estimator, evaluate_predictions
-from tieproof.kit import Bound, DistanceFunction, check_choice, parse_measures
+from tieproof.kit import Bound, DistanceFunction, check_choice, parse_scores
 from tieproof.measures import DEFAULT_MEASURES, Measure
 
 _BOUNDS = (*get_args(Bound), "interval")
@@ -66,7 +67,7 @@ def tieproof_scorer(
     array([1., 1., 1., 1., 1.])
 
     """
-    names = tuple(map(str, parse_measures(measures)))
+    names = tuple(map(str, parse_scores(measures)))
     check_choice("bound", bound, _BOUNDS)
     check_choice("response_method", response_method, RESPONSES)
     reported(distance)  # refuses an unknown name now instead of in every fold
@@ -110,13 +111,10 @@ class TieproofScorer:
     def __repr__(self) -> str:
         """The call that makes this scorer, without default arguments."""
         measures = self.asked.measures[0] if len(self.asked.measures) == 1 else list(self.asked.measures)
-        told: dict[str, tuple[Any, Any]] = {
-            "bound": (self.bound, "lower"),
-            "response_method": (self.asked.response_method, "auto"),
-        }
-        told |= {"distance": (self.asked.distance, "cosine"), "pos_label": (self.asked.pos_label, None)}
-        options = [f", {name}={value!r}" for name, (value, default) in told.items() if value != default]
-        return f"tieproof_scorer({measures!r}{''.join(options)})"
+        given = {"bound": self.bound, **self.asked._asdict()}
+        _, *options = signature(tieproof_scorer).parameters.values()
+        told = [f", {each.name}={given[each.name]!r}" for each in options if given[each.name] != each.default]
+        return f"tieproof_scorer({measures!r}{''.join(told)})"
 
 
 class TieIntervalDisplay:
@@ -178,5 +176,5 @@ class TieIntervalDisplay:
         labels : (c,) the classes of the columns of `y_score`; by default the classes in `y_true`, sorted
         pos_label : the positive class; by default 1 if the other class is 0 or -1
         """
-        names = list(map(str, parse_measures(measures)))
+        names = list(map(str, parse_scores(measures)))
         return cls(evaluate_predictions(y_true, y_score, names, labels, pos_label)).plot(ax)

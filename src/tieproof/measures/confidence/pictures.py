@@ -48,9 +48,7 @@ def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
     for look, dashes, width, name, value in lines:
         ax.axhline(value, color=look.color, linestyle=dashes, linewidth=width, label=f"{name} {fixed(value)}")
     ax.set(ylim=(-0.02, 1.02), xlabel="threshold on the confidence", ylabel="share of queries judged correctly")
-    style.legend_below(ax, 4)
-    style.tidy(ax)
-    return ax
+    return style.tidy(ax, legend=4)
 
 
 _LEGIBLE = 8
@@ -86,8 +84,7 @@ def plot_credible_region(region: Ellipsoid | Cap | Interval, ax: Any = None) -> 
         _draw_columns(region.mean - half, region.mean + half, ax)
     else:
         _draw_columns(np.atleast_1d(region.low), np.atleast_1d(region.high), ax)
-    style.tidy(ax)
-    return ax
+    return style.tidy(ax)
 
 
 def _draw_ellipsoid(region: Ellipsoid, ax: Any) -> None:
@@ -146,9 +143,7 @@ def plot_credible_retrieval(found: CredibleRetrieval, ax: Any = None) -> Any:
         line = {"linestyle": dashes, "linewidth": width, "marker": look.marker, "markersize": size}
         ax.plot(masses, [getattr(point, name) for point in points], color=look.color, label=name, **line)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="mass of the regions", ylabel="share held")
-    style.legend_below(ax, 2)
-    style.tidy(ax)
-    return ax
+    return style.tidy(ax, legend=2)
 
 
 POINTS = 400
@@ -186,9 +181,7 @@ def plot_error_reject(curves: ErrorRejectCurve | Mapping[str, ErrorRejectCurve],
     highest = max((float(curve.error.upper.max()) for curve in named.values()), default=0.0)
     ax.set(xlim=(-0.02, 1.02), ylabel="mean error of the others", ylim=style.limits(0.0, highest))
     ax.set_xlabel("share of queries rejected, the least confident first")
-    style.legend_below(ax, 2)
-    style.tidy(ax)
-    return ax
+    return style.tidy(ax, legend=2)
 
 
 def _error_of(name: str) -> str:
@@ -228,6 +221,4 @@ def plot_rank_correlations(found: Mapping[float, RankCorrelation], ax: Any = Non
     ax.plot(across, [each.coefficient for each in ordered], label="Spearman's coefficient", **marks)
     ax.vlines(across, low, high, color=look.color, linewidth=1)
     ax.set(xlabel="number that was varied", ylabel="rank correlation")
-    style.legend_below(ax, 2)
-    style.tidy(ax)
-    return ax
+    return style.tidy(ax, legend=2)

@@ -7,7 +7,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError, library
 from tieproof.inputs.arrays import as_numbers, check_finite
 from tieproof.measures.confidence.inputs import (
     LARGEST,
@@ -204,11 +204,7 @@ def credible_region(posterior: Any, mass: float = 0.95) -> Any:
 
 def squared_radius(mass: float, dimensions: int) -> float:
     """The quantile `mass` of the chi-squared distribution with `dimensions` degrees of freedom (extra `stats`)."""
-    try:
-        from scipy.special import gammaincinv
-    except ImportError:
-        raise MissingExtraError("A credible region", "stats") from None
-    return 2 * float(gammaincinv(dimensions / 2, mass))
+    return 2 * float(library("scipy.special", "A credible region", "stats").gammaincinv(dimensions / 2, mass))
 
 
 def _cap_angle(mass: float, dimensions: int, concentration: float) -> float:
@@ -216,10 +212,7 @@ def _cap_angle(mass: float, dimensions: int, concentration: float) -> float:
 
     The angle phi has a density proportional to exp(kappa cos phi) sin(phi)^(d-2) (Mardia and Jupp 2000, 9.3.4).
     """
-    try:
-        from scipy.optimize import brentq
-    except ImportError:
-        raise MissingExtraError("A credible region", "stats") from None
+    brentq = library("scipy.optimize", "A credible region", "stats").brentq
     power = dimensions - 2
     root = math.hypot(power, 2 * concentration)
     mode = math.atan2(math.sqrt(2 * power / (power + root)), 2 * concentration / (power + root))
@@ -260,9 +253,6 @@ def _shortest_interval(samples: Any, mass: float) -> Interval:
             f"The samples must have shape (n,) or (n, dimensions) and not be empty, but have shape {array.shape}."
         )
     check_finite(array, "samples")
-    try:
-        from arviz_stats.base import array_stats
-    except ImportError:
-        raise MissingExtraError("A credible region of samples", "stats") from None
+    array_stats = library("arviz_stats.base", "A credible region of samples", "stats").array_stats
     ends = np.asarray(array_stats.hdi(within_range(array, "samples"), prob=mass, axis=0))
     return Interval(ends[..., 0], ends[..., 1])

@@ -16,7 +16,7 @@ from tieproof.measures import Measure
 from tieproof.measures.cascade import stops
 from tieproof.measures.distribution.kept import KeptTies
 from tieproof.measures.rank_weights import LOGARITHMIC
-from tieproof.measures.weighted_ranks import gains_and_divisor, ideal_sum
+from tieproof.measures.weighted_ranks import DIVISORS, Divisor, gains_and_divisor, ideal_sum
 from tieproof.ties import FloatArray, IntArray, Ties
 
 
@@ -66,7 +66,7 @@ class Rules(NamedTuple):
 
 
 def _plain(
-    adds: Adds, divisor: str = "relevant", only: str = "", *, alone: bool = True
+    adds: Adds, divisor: Divisor = DIVISORS["R"], only: str = "", *, alone: bool = True
 ) -> "Callable[[Measure, KeptTies], Rules]":
     """Return the rules of a measure that needs the rank and the hits alone."""
 
@@ -74,18 +74,14 @@ def _plain(
         ties = part.ties
         cutoff = ties.last_ranks(measure.last_rank(ties)).astype(np.float64)
         relevant = ties.n_relevant.astype(np.float64)
-        divisors = {
-            "relevant": relevant,
-            "cutoff": cutoff,
-            "smaller": np.minimum(relevant, cutoff),
-            "mean": (relevant + cutoff) / 2.0,
-            "one": np.ones(ties.n_queries),
-        }
-        return Rules(
-            ties, adds, _last(measure, ties), np.maximum(divisors[divisor], 0.5), relevant, None, only, alone=alone
-        )
+        divisors = np.maximum(divisor(relevant, cutoff), 0.5)
+        return Rules(ties, adds, _last(measure, ties), divisors, relevant, None, only, alone=alone)
 
     return rules
+
+
+def _one(relevant: FloatArray, cutoff: FloatArray) -> FloatArray:
+    return np.ones_like(relevant)
 
 
 def _last(measure: Measure, ties: Ties) -> IntArray:
@@ -100,8 +96,8 @@ def _average_precision(measure: Measure, part: KeptTies) -> Rules:
             f"the order of tied items. Use 'AP@{measure.cutoff}', or leave out the cutoff.",
             "measure",
         )
-    divisors = {"R": "relevant", "min": "smaller", "hits": "relevant"}
-    rules = _plain(lambda hit: hit.hits / hit.rank, divisors[str(measure["norm"])])(measure, part)
+    divisor = DIVISORS["RelP" if measure["norm"] == "min" else "R"]
+    rules = _plain(lambda hit: hit.hits / hit.rank, divisor)(measure, part)
     if measure["norm"] == "hits":
         return rules._replace(divisor=part.listed.astype(np.float64), alone=False)
     return rules
@@ -131,7 +127,7 @@ def _persistence(measure: Measure, part: KeptTies) -> Rules:
         return np.asarray((1.0 - p) * p ** (hit.rank - 1.0))
 
     if measure["gain"] == "binary" or ties.grades is None:
-        return _plain(share, "one")(measure, part)
+        return _plain(share, _one)(measure, part)
     return _graded(measure, ties, share)
 
 
@@ -206,18 +202,14 @@ def _products_before(factors: FloatArray, ties: Ties) -> FloatArray:
 RULES: "Mapping[str, Callable[[Measure, KeptTies], Rules]]" = {
     "AP": _average_precision,
     "AP(trapezoid)": _plain(_trapezoid),
-    "P": _plain(lambda hit: np.ones(1), "cutoff", "every"),
-    "RelP": _plain(lambda hit: np.ones(1), "smaller", "every"),
-    "R": _plain(lambda hit: np.ones(1), "relevant", "every"),
-    "F1": _plain(lambda hit: np.ones(1), "mean", "every"),
-    "Rprec": _plain(lambda hit: np.ones(1), "relevant", "every"),
+    **{name: _plain(lambda hit: np.ones(1), divisor, "every") for name, divisor in DIVISORS.items()},
     "nDCG": _discounted_gain,
     "RBP": _persistence,
     "ERR": _expected_reciprocal_rank,
     "AUC": _area_under_curve,
-    "Success": _plain(lambda hit: hit.hits == 1.0, "one", "first", alone=False),
-    "RR": _plain(lambda hit: (hit.hits == 1) / hit.rank, "one", "first", alone=False),
-    "INP": _plain(lambda hit: (hit.hits == hit.parameter) * hit.parameter / hit.rank, "one", "last", alone=False),
+    "Success": _plain(lambda hit: hit.hits == 1.0, _one, "first", alone=False),
+    "RR": _plain(lambda hit: (hit.hits == 1) / hit.rank, _one, "first", alone=False),
+    "INP": _plain(lambda hit: (hit.hits == hit.parameter) * hit.parameter / hit.rank, _one, "last", alone=False),
     "bpref": _binary_preference,
     "BinG": _plain(lambda hit: np.asarray(LOGARITHMIC.sum(hit.rank - hit.hits, hit.rank - hit.hits + 1).hi)),
 }

@@ -44,9 +44,7 @@ def plot_distribution(distribution: "Distribution", ax: Any = None) -> Any:
     ax.set_xlabel(f"mean {distribution.name}, with ties broken at random", parse_math=False)
     style.short_numbers(ax.xaxis)
     style.short_numbers(ax.yaxis)
-    style.legend_below(ax, 3)
-    style.tidy(ax)
-    return ax
+    return style.tidy(ax, legend=3)
 
 
 def bars(distribution: "Distribution") -> tuple[Array, Array]:

@@ -81,7 +81,7 @@ def bracket(ties: Sequence[Ambiguous], known: KnownMoments, resolution: float, s
     places = max((int(each.shapes[:, 1].max()) for each in ties), default=0)
     slack = (2.0**-44 + 2 * UNIT * places) * max(abs(known.lower), abs(known.upper))
     few = all(each.only or len(each.times) <= MOST_TIES for each in ties)
-    groups = [part for each in ties for group in each.by_shape() for part in _that_matter(group)] if few else []
+    groups = _that_matter(ties) if few else []
     if (few and not groups) or known.upper <= known.lower:
         one = StepFunction(np.array([known.lower]), np.ones(1))
         return Bracket(one, StepFunction(np.array([known.upper]), np.ones(1)))
@@ -89,15 +89,14 @@ def bracket(ties: Sequence[Ambiguous], known: KnownMoments, resolution: float, s
     if found is not None:
         return _of_values(found, known, slack)
     chosen, rest = chosen_ties(ties, known, resolution / sharper)
-    groups = [part for each in chosen for group in each.by_shape() for part in _that_matter(group)]
-    return _of_waves(groups, rest, known, resolution, slack)
+    return _of_waves(_that_matter(chosen), rest, known, resolution, slack)
 
 
-def _that_matter(group: Tied) -> Iterator[Tied]:
-    """Yield the ties of a group whose order changes the sum."""
-    rows = np.flatnonzero(group.end(True) != group.end(False))
-    if len(rows):
-        yield take(group, rows)
+def _that_matter(ties: Sequence[Ambiguous]) -> list[Tied]:
+    """Return the ties whose order changes the sum, in groups of one shape."""
+    groups = [group for each in ties for group in each.by_shape()]
+    rows = [np.flatnonzero(group.end(True) != group.end(False)) for group in groups]
+    return [take(group, chosen) for group, chosen in zip(groups, rows, strict=True) if len(chosen)]
 
 
 def take(group: Tied, rows: IntArray) -> Tied:
@@ -191,7 +190,8 @@ def _of_waves(groups: Sequence[Tied], rest: Rest, known: KnownMoments, resolutio
     smooth = np.pi * part * (1.0 - part) / np.tan(np.pi * part) + part
     saw = smooth / (-2j * np.pi * number) * means
     kernel = (1.0 - part) / (2.0 * degree + 2.0) * means
-    curve, hill = (_around(each, size) for each in (saw, kernel))
+    # The sums over n of factor(n) e(-n x) and its conjugate, at x = 0, 1/size, ….
+    curve, hill = (np.fft.irfft(np.append(0.0, each.conj()), size) * size for each in (saw, kernel))
     flat = 1.0 / (2.0 * degree + 2.0)
     share = np.arange(size) / size
     middle, aside = share + curve - curve[0], hill + hill[0] + 2.0 * flat
@@ -225,11 +225,6 @@ def _advice(groups: Sequence[Tied], period: float) -> str:
                 f"Pass distribution(…, resolution={resolution}), which takes seconds, or use a measure with a cutoff."
             )
     return "Use a measure with a cutoff."
-
-
-def _around(factors: ComplexArray, size: int) -> FloatArray:
-    """Return the sum over n of factor(n) e(-n x) and its conjugate, at x = 0, 1/size, …."""
-    return np.asarray(np.fft.irfft(np.concatenate([[0.0], factors.conj()]), size) * size)
 
 
 def _spectrum(groups: Sequence[Tied], rest: Rest, window: _Window, degree: int) -> tuple[ComplexArray, FloatArray]:

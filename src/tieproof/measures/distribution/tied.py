@@ -118,12 +118,10 @@ def tied(measure: Measure, parts: Sequence[KeptTies], weights: FloatArray) -> Am
         )
     measure, parts = _at_level(measure, parts)
     found = [_facts(measure, RULES[measure.name](measure, part), weights[part.queries]) for part in parts]
-    found = [each for each in found if len(each.shape)]
+    found = [each for each in found if len(each.times)]
     if not found:
         return None
-    grades = max(each.relevant.shape[1] for each in found)
-    shapes = np.concatenate([_wide(each.shape, each.relevant, grades) for each in found])
-    facts = np.concatenate([_wide(each.facts, each.worth, grades) for each in found])
+    shapes, facts = (_joined([getattr(each, name) for each in found]) for name in ("shapes", "facts"))
     moments = np.concatenate([each.moments for each in found])
     both, first, times = np.unique(np.hstack([shapes, facts]), axis=0, return_index=True, return_counts=True)
     shapes, facts = both[:, : shapes.shape[1]], both[:, shapes.shape[1] :]
@@ -140,25 +138,8 @@ def _at_level(measure: Measure, parts: Sequence[KeptTies]) -> tuple[Measure, Seq
     return leveled, parts_of_level
 
 
-class _Facts(NamedTuple):
-    """The T ambiguous ties of a part of the queries, with at most G different grades each.
-
-    shape : (T, 2) the numbers of items, and of places that count
-    relevant, worth : (T, G) the number of relevant items of each grade, and what they are worth; 0 without that grade
-    facts : (T, 4) k, n, parameter and scale
-    moments : (T, 3) as in `Ambiguous`
-    """
-
-    shape: FloatArray
-    relevant: FloatArray
-    facts: FloatArray
-    worth: FloatArray
-    moments: FloatArray
-    adds: Adds
-    only: str
-
-
-def _facts(measure: Measure, rules: Rules, weights: FloatArray) -> _Facts:
+def _facts(measure: Measure, rules: Rules, weights: FloatArray) -> Ambiguous:
+    """Return the ambiguous ties of a part of the queries, where equal ones occur several times."""
     ties = rules.ties
     query = ties.query
     places = np.clip(rules.last[query] - ties.k, 0, ties.l)
@@ -174,10 +155,11 @@ def _facts(measure: Measure, rules: Rules, weights: FloatArray) -> _Facts:
     relevant[tie, place] = np.diff(first, append=len(items))
     worths[tie, place] = worth[first]
     scale = weights[query] / rules.divisor[query]
-    columns = (ties.k, ties.n, rules.parameter[query] if rules.of_query else rules.parameter, scale)
-    shape = np.column_stack([ties.l, places]).astype(np.float64)
-    facts = np.column_stack(columns).astype(np.float64)
-    return _Facts(shape[rows], relevant[rows], facts[rows], worths[rows], moments[rows], rules.adds, rules.only)
+    parameter = rules.parameter[query] if rules.of_query else rules.parameter
+    shapes = np.column_stack([ties.l, places, relevant]).astype(np.float64)
+    facts = np.column_stack([ties.k, ties.n, parameter, scale, worths]).astype(np.float64)
+    times = np.ones(len(ties.m), dtype=np.int64)
+    return Ambiguous(shapes, facts, moments, times, rules.adds, rules.only).take(rows)
 
 
 def _moments(measure: Measure, rules: Rules, weights: FloatArray) -> FloatArray:
@@ -197,6 +179,7 @@ def _moments(measure: Measure, rules: Rules, weights: FloatArray) -> FloatArray:
     return np.column_stack([np.abs(weight) * (upper - lower), np.abs(weight) * beyond, weight * weight * variance])
 
 
-def _wide(columns: FloatArray, by_grade: FloatArray, grades: int) -> FloatArray:
-    """Return the columns, and one further column for each grade."""
-    return np.hstack([columns, np.pad(by_grade, ((0, 0), (0, grades - by_grade.shape[1])))])
+def _joined(tables: Sequence[FloatArray]) -> FloatArray:
+    """Return tables one below the other, with zeros in the columns of grades that a table does not have."""
+    width = max(each.shape[1] for each in tables)
+    return np.concatenate([np.pad(each, ((0, 0), (0, width - each.shape[1]))) for each in tables])

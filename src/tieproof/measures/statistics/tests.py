@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.errors import MissingExtraError
+from tieproof.errors import library
 from tieproof.measures.statistics.resampling import Strata, Whole, as_whole, below, coins, raw
 from tieproof.ties import ROUNDING, FloatArray, IntArray
 
@@ -163,10 +163,7 @@ def wilcoxon_test(differences: FloatArray, either: bool = False) -> float:
     mean = math.fsum(differences.tolist()) / len(differences)
     if mean < -ROUNDING or (mean <= ROUNDING and not either) or not rounded.any():
         return 1.0
-    try:
-        from scipy.stats import wilcoxon
-    except ImportError:
-        raise MissingExtraError("Wilcoxon's test", "stats") from None
+    wilcoxon = library("scipy.stats", "Wilcoxon's test", "stats").wilcoxon
     directions = [rounded] if mean > ROUNDING else [rounded, np.sort(-rounded)]
     p_value = 2 * min(float(wilcoxon(each, alternative="greater").pvalue) for each in directions)
     return min(1.0, max(p_value, _smallest_p_value(rounded)))
@@ -205,10 +202,7 @@ def t_interval(values: FloatArray, strata: Strata, confidence: float) -> tuple[f
     spread = mean_and_spread(values, strata)
     if not spread.freedom:
         return spread.mean, spread.mean
-    try:
-        from scipy.special import stdtrit
-    except ImportError:
-        raise MissingExtraError("An interval by Student's t", "stats") from None
+    stdtrit = library("scipy.special", "An interval by Student's t", "stats").stdtrit
     reach = float(stdtrit(spread.freedom, (1 + confidence) / 2)) * spread.error
     return spread.mean - reach, spread.mean + reach
 
@@ -224,10 +218,7 @@ def t_test(differences: FloatArray, strata: Strata) -> float:
         return 1.0
     if not spread.freedom:
         return _smallest_p_value(differences) if spread.mean > ROUNDING else 1.0
-    try:
-        from scipy.special import stdtr
-    except ImportError:
-        raise MissingExtraError("Student's t-test", "stats") from None
+    stdtr = library("scipy.special", "Student's t-test", "stats").stdtr
     return 2 * float(stdtr(spread.freedom, -abs(spread.mean) / spread.error))
 
 

@@ -1,18 +1,15 @@
 """Shared parts of all pages: how a template becomes a file, numbers and names, and the coordinates of pictures."""
 
 import math
-import os
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.errors import MissingExtraError
+from tieproof.errors import library
 from tieproof.installed import __version__
 from tieproof.show.drawing import in_steps, sort
-from tieproof.show.files import Formats, Writer, output
 from tieproof.show.parts import count, fixed, signed
 from tieproof.show.printable import in_one_line, printable
 from tieproof.ties import Estimate, FloatArray
@@ -120,10 +117,6 @@ def steps(across: Sequence[int], values: Sequence[float]) -> Iterator[str]:
             yield f"H{across[place + 1]}"
 
 
-Filled = Callable[[Any], tuple[str, dict[str, Any]]]
-"""A function that returns the name of a result's template and the values that the template shows."""
-
-
 def _fixed(value: float, digits: int | None = None) -> str:
     """A number as in tables, or with other decimals; a dash for NaN.
 
@@ -152,38 +145,9 @@ def isolated(name: object) -> str:
     return f"\u2068{shown}\u2069" if turns else shown
 
 
-def pages(contents: Filled) -> Formats:
-    """The extension of a page, and its writer by Jinja2."""
-
-    def page_writer() -> Writer:
-        environment = _templates()
-
-        def write(shown: Any, path: Path) -> None:
-            template, values = contents(shown)
-            text = environment.get_template(template).render(values)
-            path.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace", newline="\n")
-
-        return write
-
-    return {".html": page_writer}
-
-
-def write_page(shown: Any, path: str | os.PathLike[str], contents: Filled) -> None:
-    """Write a page, whole or not at all; the same contents give the same bytes.
-
-    Raises InputError if the extension is not .html or the path cannot be written to, and MissingExtraError if Jinja2
-    is not installed.
-    """
-    with output(path, pages(contents)) as write:
-        write(shown)
-
-
-def _templates() -> Any:
+def templates() -> Any:
     """The environment of the templates, which escapes all values."""
-    try:
-        import jinja2
-    except ImportError:
-        raise MissingExtraError("Writing a page", "report") from None
+    jinja2 = library("jinja2", "Writing a page", "report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tieproof.show.pages"),
         autoescape=True,

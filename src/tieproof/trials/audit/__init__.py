@@ -1,7 +1,8 @@
 """Attacks on evaluators: tests of whether a blind system gains, and of whether the score changes when it must not.
 
-The docstring of driver.py shows which module calls which; luck.py defines when a difference counts. Each attack is a
-record in blind.py, order_search.py, invariances.py, truth.py or, for evaluators of recall, recall_attacks.py.
+The docstring of driver.py shows which module calls which; luck.py defines when a difference counts. attacks.toml, in
+the folder above, describes each attack; its function is in blind.py, order_search.py, invariances.py, memory.py,
+truth.py or, for evaluators of recall, recall_attacks.py.
 
 >>> from tieproof.trials.audit import ATTACKS
 >>> ATTACKS["zeros"].kind

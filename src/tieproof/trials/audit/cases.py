@@ -8,7 +8,7 @@ both, so that functions which permute, duplicate or rescale items need not disti
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -44,7 +44,31 @@ MEMORY = ("row by row", "column by column", "as every other row and column of a 
 
 
 @dataclass(frozen=True)
-class Case:
+class Packable:
+    """What an evaluator is called with: arrays, and how they are written."""
+
+    def pack(self) -> bytes:
+        """The fields as bytes, which contain only arrays and nothing that could be executed."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        arrays: dict[str, Any] = {name: np.asarray(value) for name, value in given.items() if value is not None}
+        packed = BytesIO()
+        np.savez(packed, **arrays)
+        return packed.getvalue()
+
+    @classmethod
+    def unpack(cls, packed: bytes) -> Self:
+        """What was packed, from the bytes that `pack` returned.
+
+        >>> Case.unpack(Case(np.eye(2), np.array([7, 7])).pack()).labels
+        array([7, 7])
+        """
+        with np.load(BytesIO(packed), allow_pickle=False) as arrays:
+            given: dict[str, Any] = dict(arrays)
+        return cls(**given | {"writing": Writing(*given["writing"].tolist())} if "writing" in given else given)
+
+
+@dataclass(frozen=True)
+class Case(Packable):
     """Items (n, d) and labels (n,); queries (q, d) and query_labels (q,); groups (n,) and query_groups (q,).
 
     Without query_labels every item queries all the others. With query_labels and no queries, items (n, q) are
@@ -86,28 +110,6 @@ class Case:
         """The case with groups that tell nothing about the labels."""
         asked = None if self.query_labels is None else groups_of(self.query_labels, random)
         return replace(self, groups=groups_of(self.labels, random), query_groups=asked)
-
-    def pack(self) -> bytes:
-        """The case as bytes, which contain only arrays and nothing that could be executed."""
-        arrays = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "writing"}
-        arrays = {name: array for name, array in arrays.items() if array is not None}
-        arrays["writing"] = np.array(self.writing, dtype=np.int64)
-        packed = BytesIO()
-        np.savez(packed, **arrays)
-        return packed.getvalue()
-
-    @classmethod
-    def unpack(cls, packed: bytes) -> "Case":
-        """The case from the bytes that `pack` returned.
-
-        >>> Case.unpack(Case(np.eye(2), np.array([7, 7])).pack()).labels
-        array([7, 7])
-        """
-        with np.load(BytesIO(packed), allow_pickle=False) as arrays:
-            packed_arrays: dict[str, Any] = dict(arrays)
-        names, lines, ranks, empty, memory, watched = packed_arrays.pop("writing").tolist()
-        writing = Writing(names, lines, bool(ranks), bool(empty), memory, bool(watched))
-        return cls(**packed_arrays, writing=writing)
 
 
 class ClassLayout(NamedTuple):

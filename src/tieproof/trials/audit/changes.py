@@ -12,7 +12,7 @@ import numpy as np
 
 from tieproof.kit import IntArray
 from tieproof.trials.audit.cases import CLASSES, MEMORY, Case
-from tieproof.trials.audit.examination import Examination
+from tieproof.trials.audit.examination import AGAIN, Examination
 from tieproof.trials.audit.outcomes import Outcome
 
 Random = np.random.Generator
@@ -169,3 +169,27 @@ def other_settings(examination: Examination, case: Case, random: Random) -> Iter
     for name, values in (examination.options.vary or {}).items():
         for value in values:
             yield f"with {name}={value!r}", partial(examination.score, case, **{name: value})
+
+
+OTHER_SIZES, SPLITTING = "permuting at other sizes", "splitting queries"
+
+CHANGES: dict[str, Variants] = {
+    AGAIN: again,
+    "other systems before": after_others,
+    "a new process": elsewhere,
+    "writing into arguments": watched,
+    "permuting items": by(permute_items, "with permuted items"),
+    "permuting queries": by(permute_queries, "with permuted queries"),
+    "permuting both": by(permute_all, "with permuted items and queries"),
+    OTHER_SIZES: by(permute_all, "with permuted items and queries", 3),
+    "memory layout": in_memory,
+    "scaling": by(rescale, "with all numbers multiplied by a power of two"),
+    "zero columns": by(add_zero_columns, "with three zero columns"),
+    SPLITTING: halves,
+    "relabelling": relabeled,
+    "settings": other_settings,
+    "renaming documents": by(rewrite(names=None), "with renamed documents"),
+    "order of lines": by(rewrite(lines=None), "with shuffled lines"),
+    "rank column": by(rewrite(ranks=True), "with reversed ranks"),
+}
+"""The changes of all attacks, by the names of the attacks."""

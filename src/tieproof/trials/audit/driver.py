@@ -14,15 +14,15 @@ from typing import Any
 from tieproof.errors import InputError
 from tieproof.kit import check_choice, check_whole, our_name, progress_bar
 from tieproof.measures import parse
-from tieproof.trials.attacks import AttackRegistry, Finding, Verdict, worst
+from tieproof.trials.attacks import BASELINE, AttackRegistry, Finding, Verdict, worst
 from tieproof.trials.audit import blind, invariances, memory, order_search, recall, recall_attacks, truth
 from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case
 from tieproof.trials.audit.conventions import CONVENTIONS, Convention, EvaluatorFunction, convention_of
 from tieproof.trials.audit.examination import AVERAGES, Attack, Call, Examination, Options
 from tieproof.trials.audit.isolation import Isolated
 from tieproof.trials.audit.luck import Luck, power
-from tieproof.trials.audit.outcomes import Outcome, attempt, check_answer
-from tieproof.trials.audit.report import BASELINE, AuditReport, reproducing
+from tieproof.trials.audit.outcomes import Outcome, attempt, check_answer, check_limits
+from tieproof.trials.audit.report import AuditReport, reproducing
 from tieproof.trials.audit.steadiness import Steadiness
 from tieproof.trials.audit.targets import Command, load, name_of
 from tieproof.trials.sandbox.processes import ending_by_signals
@@ -46,6 +46,10 @@ LONGEST_LIMIT = 10**6
 FEWEST_ITEMS = 4 * CLASSES
 """The fewest items and queries, so that each class has at least two in every draw."""
 
+RANGE = (
+    "Pass the range of its numbers, such as limits=(0, 100) (--limits 0,100) for percent, or limits=None "
+    "(--limits none) if they have no range."
+)
 FIRST = LAYOUTS["shuffled"]
 """The layout on which the evaluator must give random embeddings a number."""
 
@@ -214,22 +218,12 @@ def _begun(examination: Examination, steadiness: Steadiness) -> tuple[list[Findi
     if isinstance(first, Outcome):
         check_answer(first, "random embeddings", examination.convention.takes)
         return examination.failed(BASELINE, first, "On the layout 'shuffled'"), False
-    _check_limits(first, examination.options.limits)
+    for name, luck in first.items():
+        if limits := examination.options.limits:
+            check_limits(luck.mean, name, "random embeddings", limits, 1e-6, RANGE)
     examination.takes_other_sizes = not examination.at_random(examination.board(FIRST, 1)).problem
     steadiness.begin()
     return list(_of_random_embeddings(first)), not all(math.isnan(luck.mean) for luck in first.values())
-
-
-def _check_limits(first: Mapping[str, Luck], limits: tuple[float, float] | None) -> None:
-    """Raise InputError if even random embeddings score outside the limits."""
-    for name, luck in first.items():
-        if limits and not math.isnan(luck.mean) and not limits[0] - 1e-6 <= luck.mean <= limits[1] + 1e-6:
-            raise InputError(
-                f"The evaluator gives {luck.mean:.6g} ({name}) for random embeddings, outside the limits "
-                f"{limits[0]:g} and {limits[1]:g}. Pass the range of its numbers, such as limits=(0, 100) "
-                "(--limits 0,100) for percent, or limits=None (--limits none) if they have no range.",
-                "limits",
-            )
 
 
 def _of_random_embeddings(first: Mapping[str, Luck]) -> Iterator[Finding]:

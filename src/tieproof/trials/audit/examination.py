@@ -11,7 +11,7 @@ from tieproof.kit import Array, IntArray
 from tieproof.measures import Measure
 from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.cases import CLASSES, DATA, DIMENSIONS, Case, ClassLayout, groups_of
-from tieproof.trials.audit.conventions import Convention, Kind
+from tieproof.trials.audit.conventions import Convention
 from tieproof.trials.audit.luck import (
     DRAWS,
     LEVEL,
@@ -22,41 +22,12 @@ from tieproof.trials.audit.luck import (
     step_of,
 )
 from tieproof.trials.audit.outcomes import SINGLE, Outcome
+from tieproof.trials.audit.systems import BlindSystem, Dice
 
 Call = Callable[[Case, Mapping[str, Any]], Outcome]
 Average = Literal["mean", "macro", "other"]
 """How a number is computed from the values of single queries: as their mean, the mean of class means, or neither."""
 AVERAGES: tuple[Average, ...] = get_args(Average)
-
-
-class Dice(NamedTuple):
-    """The source of a blind system's numbers.
-
-    random : a generator of random numbers
-    kind : the kind of the evaluator's convention
-    items : the number of items, whose rows come before those of queries
-    ascending : whether smaller scores are nearer
-    """
-
-    random: np.random.Generator
-    kind: Kind
-    items: int
-    ascending: bool = False
-
-    def plain(self, count: int, width: int) -> Array:
-        """The numbers that blind systems are compared with: normal vectors, or scores in [0, 1), (count, width)."""
-        if self.kind == "scores":
-            return self.random.random((count, width))
-        return self.random.normal(size=(count, width)).astype(np.float32)
-
-
-BlindSystem = Callable[[Dice, int, int], Array]
-"""A function that returns numbers (count, width) made without any input: item vectors, or scores for all queries."""
-
-
-def filled(value: float) -> BlindSystem:
-    """A blind system all of whose numbers are `value`."""
-    return lambda dice, count, width: np.full((count, width), value, dtype=np.float32)
 
 
 class Board(NamedTuple):
@@ -68,8 +39,8 @@ class Board(NamedTuple):
     key: tuple[str | int, ...]
     labels: IntArray
     query_labels: IntArray | None
-    groups: IntArray | None
-    query_groups: IntArray | None
+    groups: IntArray | None = None
+    query_groups: IntArray | None = None
 
     @property
     def asked(self) -> int:
@@ -226,6 +197,10 @@ class Examination:
         both = system(dice, count + asked, DIMENSIONS)
         return Case(both[:count], board.labels, both[count:], board.query_labels, board.groups, board.query_groups)
 
+    def dealt(self, board: Board, system: BlindSystem, *key: str | int) -> Case:
+        """The case of a blind system on a board, with random numbers of the board and of a key."""
+        return self.blind_case(board, system, self.random(*key, *board.key))
+
     def random_case(self, board: Board, draw: int = 0) -> Case:
         """Random embeddings on a board."""
         return self.blind_case(board, Dice.plain, self.random("random", *board.key, draw))
@@ -308,7 +283,23 @@ def data_case(examination: Examination, name: str, sizes: tuple[int, int] | None
 
 
 AttackKind = Literal["blind", "order", "must not matter", "truth", "recall"]
-PAPER = "Nicolaou et al. 2018"
+
+WHERE: dict[str, Callable[[Convention, Options], bool]] = {
+    "everywhere": lambda convention, options: True,
+    "vectors": lambda convention, options: convention.kind != "scores",
+    "queries": lambda convention, options: convention.kind != "leave-one-out",
+    "arrays": lambda convention, options: not convention.written,
+    "written": lambda convention, options: convention.written,
+    "files": lambda convention, options: convention.files,
+    "means": lambda convention, options: (
+        convention.kind != "leave-one-out" and not options.pooled and options.average in (None, "mean")
+    ),
+    "no thresholds": lambda convention, options: not options.thresholds,
+    "measure": lambda convention, options: options.measure is not None,
+    "vary": lambda convention, options: bool(options.vary),
+    "isolate": lambda convention, options: options.isolate,
+}
+"""Where attacks apply, by the names that attacks.toml has for it."""
 
 
 class Attack(NamedTuple):
@@ -319,9 +310,9 @@ class Attack(NamedTuple):
         must not, is the number within the true interval, or is a recall right
     does : the input that it passes, or the change that it makes
     why : the reason why this must gain or change nothing
-    source : where such an evaluator was reported
     run : computes the findings, at least one for each measure
-    applies : whether the attack applies to a convention and options
+    source : where such an evaluator was reported
+    only : the name in `WHERE` of the evaluators and options that the attack applies to
     thorough : whether only thorough audits make the attack, unless it is named
     rows : the rows that a blind system hands in, if they are as wide as asked for; None for other attacks
     fixed : whether these rows contain no random numbers
@@ -331,9 +322,13 @@ class Attack(NamedTuple):
     kind: AttackKind
     does: str
     why: str
-    source: str
     run: Callable[[Examination], Iterator[Finding]]
-    applies: Callable[[Convention, Options], bool] = lambda convention, options: True
+    source: str = ""
+    only: str = "everywhere"
     rows: BlindSystem | None = None
     fixed: bool = False
     thorough: bool = False
+
+    def applies(self, convention: Convention, options: Options) -> bool:
+        """Whether the attack applies to an evaluator."""
+        return WHERE[self.only](convention, options)

@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from tieproof.trials.audit.cases import DIMENSIONS, Case
-from tieproof.trials.audit.examination import BlindSystem, Board, Dice, Examination, filled
+from tieproof.trials.audit.examination import Board, Examination
 from tieproof.trials.audit.luck import Luck, rounding
+from tieproof.trials.audit.systems import BlindSystem, Dice, filled
 
 EXPLAINED = 0.5
 """The largest gain that another average may explain, as a share of a perfect system's gain over random embeddings."""
@@ -66,12 +67,7 @@ def _two_parts(examination: Examination) -> tuple[Case, Case, Case]:
     classes = EASY + HARD
     labels = random.permutation(np.arange(options.items) % classes)
     query_labels = np.arange(options.queries // classes * classes) % classes
-    dice = Dice(random, examination.convention.kind, options.items, examination.convention.ascending)
-    if dice.kind == "scores":
-        blank = Case(dice.plain(len(labels), len(query_labels)), labels, query_labels=query_labels)
-    else:
-        vectors = dice.plain(len(labels) + len(query_labels), DIMENSIONS)
-        blank = Case(vectors[: len(labels)], labels, vectors[len(labels) :], query_labels)
+    blank = examination.blind_case(Board(("two parts",), labels, query_labels), Dice.plain, random)
     if examination.convention.grouped:
         blank = blank.with_groups(random)
     known, easy = examination.perfect_case(blank), query_labels < EASY

@@ -7,30 +7,10 @@ finding reports the largest difference.
 import math
 from collections.abc import Callable, Iterator, Mapping
 
-from tieproof.trials.attacks import Finding, Verdict, rank_of
+from tieproof.trials.attacks import Finding, Verdict, rank_of, told
 from tieproof.trials.audit.cases import DATA, Case
-from tieproof.trials.audit.changes import (
-    REPEATS,
-    Variants,
-    add_zero_columns,
-    after_others,
-    again,
-    by,
-    elsewhere,
-    halves,
-    in_memory,
-    in_pairs,
-    other_settings,
-    permute_all,
-    permute_items,
-    permute_queries,
-    relabeled,
-    rescale,
-    rewrite,
-    watched,
-)
-from tieproof.trials.audit.conventions import Convention
-from tieproof.trials.audit.examination import AGAIN, Attack, Examination, Options, data_case
+from tieproof.trials.audit.changes import CHANGES, OTHER_SIZES, REPEATS, SPLITTING, Variants, in_pairs
+from tieproof.trials.audit.examination import AGAIN, Attack, Examination, data_case
 from tieproof.trials.audit.luck import LEVEL, Luck, rounding, tail
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.truth import claimed
@@ -42,6 +22,11 @@ Sets = Callable[[Examination], Mapping[str, Case]]
 def usual_sets(examination: Examination) -> dict[str, Case]:
     """The data sets of the usual size."""
     return {name: data_case(examination, name) for name in DATA}
+
+
+def sets_in_pairs(examination: Examination) -> dict[str, Case]:
+    """The data sets of the usual size, with an even number of queries of each class, in pairs."""
+    return {name: case.take_queries(in_pairs(case)) for name, case in usual_sets(examination).items()}
 
 
 SIZES = ((257, 60), (1601, 60), (100, 257), (100, 1601))
@@ -69,17 +54,15 @@ def invariance(
     variants: Variants,
     does: str,
     why: str,
-    applies: Callable[[Convention, Options], bool] = lambda convention, options: True,
-    verdict: Verdict = Verdict.CHANGES,
+    only: str = "everywhere",
+    verdict: str = Verdict.CHANGES,
     source: str = "",
-    start: Callable[[Case], Case] = lambda case: case,
     sets: Sets = usual_sets,
     lasting: bool = False,
 ) -> Attack:
     """An attack by a change that must not matter.
 
     verdict : the verdict if it does matter
-    start : prepares the case of each data set before it is changed
     sets : makes the data sets
     lasting : whether the change may last, so that the number before it must be confirmed before
     """
@@ -88,19 +71,18 @@ def invariance(
         """The worst finding on each measure; among equal verdicts, the one with the largest change."""
         findings: dict[tuple[str, str], list[tuple[Finding, float]]] = {}
         for data, case in sets(examination).items():
-            ready = start(case)
-            if lasting and not examination.same(*(examination.score(ready) for _ in range(2))):
+            if lasting and not examination.same(*(examination.score(case) for _ in range(2))):
                 detail = f"On {data} data, equal calls differ."
                 for measure in examination.measures:
                     held = Finding(name, measure, Verdict.HELD, detail=detail)
                     findings.setdefault((name, measure), []).append((held, 0.0))
                 continue
-            for finding, change in _on_data(name, variants, verdict, ready, examination, data, lasting):
+            for finding, change in _on_data(name, variants, Verdict(verdict), case, examination, data, lasting):
                 findings.setdefault((finding.attack, finding.measure), []).append((finding, change))
         for each in findings.values():
             yield max(each, key=lambda pair: (rank_of(pair[0].verdict), pair[1]))[0]
 
-    return Attack(name, "must not matter", does, why, source, run, applies)
+    return Attack(name, "must not matter", does, why, run, source, only)
 
 
 def _on_data(
@@ -181,139 +163,10 @@ def _confirmed(
     return Verdict.HELD if explained else verdict, said
 
 
-def _has_queries(convention: Convention, options: Options) -> bool:
-    return convention.kind != "leave-one-out"
-
-
-def _is_written(convention: Convention, options: Options) -> bool:
-    return convention.written
-
-
-SAME_DATA = "It is the same data in another order."
-ORDER = Verdict.DEPENDS_ON_ORDER
+SETS = {OTHER_SIZES: sets_of_other_sizes, SPLITTING: sets_in_pairs}
+"""The data sets of the attacks that need other ones than usual."""
 
 ATTACKS = [
-    invariance(
-        AGAIN,
-        again,
-        "nothing, between two calls",
-        "The same input has one score.",
-        source="pytrec_eval issue 57; ir_measures issue 42",
-    ),
-    invariance(
-        "other systems before",
-        after_others,
-        "nothing, but other systems are scored between two calls",
-        "A score must not depend on earlier calls.",
-        lasting=True,
-    ),
-    invariance(
-        "a new process",
-        elsewhere,
-        "nothing, but the second call is the first one of a new process",
-        "A score must not depend on earlier calls.",
-        lambda convention, options: options.isolate,
-        lasting=True,
-    ),
-    invariance(
-        "writing into arguments",
-        watched,
-        "nothing; the arguments are compared before and after the call",
-        "Whoever calls an evaluator goes on with the same data.",
-    ),
-    invariance(
-        "permuting items",
-        by(permute_items, "with permuted items"),
-        "the order of the items",
-        SAME_DATA,
-        verdict=ORDER,
-    ),
-    invariance(
-        "permuting queries",
-        by(permute_queries, "with permuted queries"),
-        "the order of the queries",
-        SAME_DATA,
-        _has_queries,
-        ORDER,
-    ),
-    invariance(
-        "permuting both",
-        by(permute_all, "with permuted items and queries"),
-        "the order of the gallery and of the queries",
-        SAME_DATA,
-        _has_queries,
-        ORDER,
-    ),
-    invariance(
-        "permuting at other sizes",
-        by(permute_all, "with permuted items and queries", 3),
-        "the order of 257 or 1,601 items or queries, which leave one over in many batches",
-        SAME_DATA,
-        verdict=ORDER,
-        sets=sets_of_other_sizes,
-    ),
-    invariance(
-        "memory layout",
-        in_memory,
-        "how the arrays lie in memory",
-        "These are the same arrays.",
-        lambda convention, options: not convention.written,
-    ),
-    invariance(
-        "scaling",
-        by(rescale, "with all numbers multiplied by a power of two"),
-        "every number, by the same power of two",
-        "Scaling by a power of two is exact and changes no ranking by scores, angles, distances or products.",
-        lambda convention, options: not options.thresholds,
-    ),
-    invariance(
-        "zero columns",
-        by(add_zero_columns, "with three zero columns"),
-        "dimensions in which every vector is zero",
-        "Zero columns add nothing to any distance.",
-        lambda convention, options: convention.kind != "scores",
-    ),
-    invariance(
-        "splitting queries",
-        halves,
-        "the set of queries, by splitting it into two halves with the same number of each class",
-        "Every query has the same weight.",
-        lambda convention, options: (
-            _has_queries(convention, options) and not options.pooled and options.average in (None, "mean")
-        ),
-        Verdict.NOT_A_MEAN,
-        start=lambda case: case.take_queries(in_pairs(case)),
-    ),
-    invariance("relabelling", relabeled, "the numbers of the classes", "Class numbers are only names."),
-    invariance(
-        "settings",
-        other_settings,
-        "batch size, number of threads and other settings, as given by `vary`",
-        "These settings say how to compute the number, not which number.",
-        lambda convention, options: bool(options.vary),
-    ),
-    invariance(
-        "renaming documents",
-        by(rewrite(names=None), "with renamed documents"),
-        "the names of the documents",
-        "Document names carry no information.",
-        _is_written,
-        source="trec_eval issue 22; pytrec_eval issue 51",
-    ),
-    invariance(
-        "order of lines",
-        by(rewrite(lines=None), "with shuffled lines"),
-        "the order of the lines",
-        SAME_DATA,
-        _is_written,
-        ORDER,
-    ),
-    invariance(
-        "rank column",
-        by(rewrite(ranks=True), "with reversed ranks"),
-        "the rank column of the run, counted down",
-        "Scores decide the order; a rank that contradicts them is an error in the file.",
-        lambda convention, options: convention.files,
-    ),
+    invariance(name, variants, sets=SETS.get(name, usual_sets), **told(name)) for name, variants in CHANGES.items()
 ]
 """The attacks by what must not matter, in the order in which they run."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from tieproof.trials.attacks import Finding, Verdict, rank_of
+from tieproof.trials.attacks import BASELINE, Finding, Verdict, rank_of
 from tieproof.trials.audit.cases import Case, ClassLayout
 from tieproof.trials.audit.examination import Board, Examination
 from tieproof.trials.audit.explanations import may_be_a_threshold, may_be_the_average
@@ -31,7 +31,6 @@ from tieproof.trials.audit.luck import (
     tail,
 )
 from tieproof.trials.audit.outcomes import Outcome
-from tieproof.trials.audit.report import BASELINE
 
 SHARE = 0.5
 """The share of a gain that must remain in comparison with random rows of another size, or size alone explains it."""

@@ -5,17 +5,18 @@ not blind: an array that differs from that of a good system only in its middle, 
 changes of invariances.py score the same data again after other systems.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
 from tieproof.kit import Array
-from tieproof.trials.attacks import Finding, Verdict
+from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.cases import LAYOUTS, Case
-from tieproof.trials.audit.examination import Attack, Board, Dice, Examination, filled
+from tieproof.trials.audit.examination import Attack, Board, Examination
 from tieproof.trials.audit.judgment import BlindTrial, examine
 from tieproof.trials.audit.luck import LOOKS
 from tieproof.trials.audit.outcomes import Outcome
+from tieproof.trials.audit.systems import BlindSystem, Dice, filled
 
 AFTER, ANEW = "zeros after a good system", "zeros in a new process"
 RANDOM_AFTER, MIDDLE = "random vectors after a good system", "zeros in the middle of a good system"
@@ -23,28 +24,20 @@ RANDOM_AFTER, MIDDLE = "random vectors after a good system", "zeros in the middl
 EDGE = 3
 """The number of rows and columns at each end of a large array that its `repr` shows."""
 
-EARLIER_CALLS = "A score must not depend on earlier calls."
-
-
-def _zeros(name: str, examination: Examination, board: Board) -> Case:
-    return examination.blind_case(board, filled(0.0), examination.random(name, *board.key))
-
-
-def _at_random(name: str, examination: Examination, board: Board) -> Case:
-    return examination.blind_case(board, Dice.plain, examination.random(name, *board.key))
-
 
 def _in_a_new_process(examination: Examination) -> Iterator[Finding]:
     """Findings on zeros scored in processes that have scored nothing before."""
     assert examination.anew is not None
     anew = examination.anew
-    trial = BlindTrial(ANEW, partial(_zeros, ANEW, examination), lambda case: anew(case, {}), True, looks=LOOKS[:2])
+
+    def zeros(board: Board) -> Case:
+        return examination.dealt(board, filled(0.0), ANEW)
+
+    trial = BlindTrial(ANEW, zeros, lambda case: anew(case, {}), True, looks=LOOKS[:2])
     return examine(examination, trial, [LAYOUTS["sorted"], LAYOUTS["smallest first"]])
 
 
-def _after_a_good_system(
-    name: str, case_of: Callable[[str, Examination, Board], Case], examination: Examination
-) -> Iterator[Finding]:
+def _after_a_good_system(name: str, system: BlindSystem, examination: Examination) -> Iterator[Finding]:
     """Findings on a blind system scored right after one that knows the labels, on labels not met before.
 
     It must gain over the same system without the other before it, too, or it would gain in any case.
@@ -54,7 +47,9 @@ def _after_a_good_system(
         examination.score(examination.perfect_case(case))
         return examination.score(case)
 
-    make = partial(case_of, name, examination)
+    def make(board: Board) -> Case:
+        return examination.dealt(board, system, name)
+
     trial = BlindTrial(
         name, make, score, False, looks=LOOKS[:2], own=True, beside=lambda board: examination.score(make(board))
     )
@@ -78,7 +73,7 @@ def _in_the_middle(examination: Examination) -> Iterator[Finding]:
     The same data in another order looks different at its edges, so its number shows that the first was remembered.
     """
     board = examination.board(LAYOUTS["shuffled"], 0, one_more=True)
-    good = examination.perfect_case(_at_random(MIDDLE, examination, board))
+    good = examination.perfect_case(examination.dealt(board, Dice.plain, MIDDLE))
     emptied = _with_zeros_inside(good)
     order = examination.random(MIDDLE, "order").permutation(len(board.labels))
     known, after, permuted = map(examination.score, (good, emptied, emptied.take_items(order)))
@@ -96,39 +91,9 @@ def _in_the_middle(examination: Examination) -> Iterator[Finding]:
 
 
 ATTACKS = [
-    Attack(
-        ANEW,
-        "blind",
-        "all zeros, in the first call of a process",
-        EARLIER_CALLS,
-        "",
-        _in_a_new_process,
-        lambda convention, options: options.isolate,
-    ),
-    Attack(
-        AFTER,
-        "blind",
-        "all zeros, right after a system that knows the labels",
-        EARLIER_CALLS,
-        "",
-        partial(_after_a_good_system, AFTER, _zeros),
-    ),
-    Attack(
-        RANDOM_AFTER,
-        "blind",
-        "random vectors, right after a system that knows the labels",
-        EARLIER_CALLS,
-        "",
-        partial(_after_a_good_system, RANDOM_AFTER, _at_random),
-    ),
-    Attack(
-        MIDDLE,
-        "must not matter",
-        "the middle of a good system, which becomes zero right after the system was scored",
-        EARLIER_CALLS,
-        "",
-        _in_the_middle,
-        lambda convention, options: not convention.written,
-    ),
+    Attack(ANEW, "blind", run=_in_a_new_process, **told(ANEW)),
+    Attack(AFTER, "blind", run=partial(_after_a_good_system, AFTER, filled(0.0)), **told(AFTER)),
+    Attack(RANDOM_AFTER, "blind", run=partial(_after_a_good_system, RANDOM_AFTER, Dice.plain), **told(RANDOM_AFTER)),
+    Attack(MIDDLE, "must not matter", run=_in_the_middle, **told(MIDDLE)),
 ]
 """The attacks on memory, in the order in which they run."""

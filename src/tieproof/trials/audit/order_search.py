@@ -13,10 +13,11 @@ from dataclasses import replace
 import numpy as np
 
 from tieproof.kit import IntArray
-from tieproof.trials.attacks import Finding, Verdict
-from tieproof.trials.audit.cases import DIMENSIONS, LAYOUTS, Case, by_class
-from tieproof.trials.audit.examination import AGAIN, PAPER, Attack, Examination
+from tieproof.trials.attacks import Finding, Verdict, told
+from tieproof.trials.audit.cases import LAYOUTS, Case, by_class
+from tieproof.trials.audit.examination import AGAIN, Attack, Board, Examination
 from tieproof.trials.audit.outcomes import Outcome
+from tieproof.trials.audit.systems import filled
 
 NAME = "order search"
 SHUFFLES = 4
@@ -74,15 +75,10 @@ def _scoring(examination: Examination, places: IntArray) -> tuple[Scoring, str]:
 
 def _equal_items(examination: Examination) -> Case:
     """A case of equal items, sorted by class."""
-    kind, items, queries = examination.convention.kind, examination.options.items, examination.options.queries
-    labels = by_class(items)
-    if kind == "leave-one-out":
-        case = Case(np.zeros((items, DIMENSIONS), dtype=np.float32), labels)
-    elif kind == "scores":  # not zero, which some evaluators read as "no score"
-        case = Case(np.full((items, queries), 0.5, dtype=np.float32), labels, query_labels=by_class(queries))
-    else:
-        zeros = np.zeros((items + queries, DIMENSIONS), dtype=np.float32)
-        case = Case(zeros[:items], labels, zeros[items:], by_class(queries))
+    kind, options, random = examination.convention.kind, examination.options, examination.random(NAME)
+    asked = None if kind == "leave-one-out" else by_class(options.queries)
+    value = 0.5 if kind == "scores" else 0.0  # a score of zero some evaluators read as "no score"
+    case = examination.blind_case(Board((NAME,), by_class(options.items), asked), filled(value), random)
     return case.with_groups(examination.random(NAME, "groups")) if examination.convention.grouped else case
 
 
@@ -130,14 +126,5 @@ def _judged(
     yield Finding(NAME, measure, Verdict.DEPENDS_ON_ORDER, again, luck.mean, luck.std, above, detail)
 
 
-ATTACKS = [
-    Attack(
-        NAME,
-        "order",
-        "zeros (scores of 0.5), in the order of the data for which the evaluator prints the best number",
-        "Data in another order is the same data.",
-        f"{PAPER}, section 5.2 and figure 5",
-        _search,
-    ),
-]
+ATTACKS = [Attack(NAME, "order", run=_search, **told(NAME))]
 """The search for the best order of the data."""

@@ -220,6 +220,17 @@ def check_answer(outcome: Outcome, what: str, takes: str) -> None:
         )
 
 
+def check_limits(value: float, name: str, what: str, limits: tuple[float, float], slack: float, advice: str) -> None:
+    """Raise InputError if what any evaluator must be able to score has a number outside the limits, but for NaN."""
+    if math.isnan(value) or limits[0] - slack <= value <= limits[1] + slack:
+        return
+    raise InputError(
+        f"The evaluator gives {value:.6g} ({name}) for {what}, outside the limits {limits[0]:g} and {limits[1]:g}. "
+        f"{advice}",
+        "limits",
+    )
+
+
 def reported(answer: Any) -> Outcome:
     """The outcome in an answer of another process, which is data: `Stop` unless `attempt` could have returned it.
 

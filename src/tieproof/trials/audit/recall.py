@@ -13,7 +13,7 @@ from tieproof.errors import InputError
 from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.examination import MOST_QUERIES, Attack, AttackKind, Examination
 from tieproof.trials.audit.luck import differ
-from tieproof.trials.audit.outcomes import Outcome, check_answer
+from tieproof.trials.audit.outcomes import Outcome, check_answer, check_limits
 from tieproof.trials.audit.recall_cases import FIRST, Deck, RecallLists, RecallTrial
 
 RECALL: AttackKind = "recall"
@@ -73,15 +73,11 @@ def _check(examination: Examination) -> None:
             "limits",
         )
     check_answer(outcome, "the true neighbors", examination.convention.takes)
-    least, most = options.limits
+    advice = (
+        "Pass the numbers for no and for all true neighbors, such as limits=(0, 100) (--limits 0,100) for percent."
+    )
     for name, value in outcome.values.items():
-        if not math.isnan(value) and not least - TOLERANCE <= value <= most + TOLERANCE:
-            raise InputError(
-                f"The evaluator gives {value:.6g} ({name}) for the true neighbors, outside the limits {least:g} and "
-                f"{most:g}. Pass the numbers for no and for all true neighbors, such as limits=(0, 100) "
-                "(--limits 0,100) for percent.",
-                "limits",
-            )
+        check_limits(value, name, "the true neighbors", options.limits, TOLERANCE, advice)
 
 
 def _judged(examination: Examination, attack: str, trial: RecallTrial) -> Iterator[Finding]:
@@ -118,14 +114,14 @@ def attack(
         for trial in trials(deck(examination, name)):
             yield from _judged(examination, name, trial)
 
-    return Attack(name, RECALL, does, why, source, run)
+    return Attack(name, RECALL, does, why, run, source)
 
 
 Pairs = Callable[[Deck], Iterator[tuple[str, RecallLists, RecallLists]]]
 """A function that yields pairs of lists that must have the same score, with the change in words."""
 
 
-def same(name: str, pairs: Pairs, verdict: Verdict, does: str, why: str, source: str = "") -> Attack:
+def same(name: str, pairs: Pairs, does: str, why: str, source: str = "", verdict: str = Verdict.CHANGES) -> Attack:
     """An attack by a change that must not matter, with the verdict if it does."""
 
     def run(examination: Examination) -> Iterator[Finding]:
@@ -138,7 +134,7 @@ def same(name: str, pairs: Pairs, verdict: Verdict, does: str, why: str, source:
             for measure, value in before.values.items():
                 changed = after.value(measure)
                 detail = f"With {what}, {value:.6f} becomes {changed:.6f}."
-                reached = verdict if differ(value, changed) else Verdict.HELD
+                reached = Verdict(verdict) if differ(value, changed) else Verdict.HELD
                 yield Finding(name, measure, reached, changed, detail=detail)
 
-    return Attack(name, RECALL, does, why, source, run)
+    return Attack(name, RECALL, does, why, run, source)

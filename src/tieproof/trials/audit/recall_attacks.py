@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tieproof.trials.attacks import Verdict
+from tieproof.trials.attacks import Verdict, told
 from tieproof.trials.audit.recall import attack, same
 from tieproof.trials.audit.recall_cases import (
     FIRST,
@@ -188,129 +188,33 @@ def _names_of_items(deck: Deck) -> Iterator[tuple[str, RecallLists, RecallLists]
         yield "other ids of the items", lists, renamed
 
 
+TRIALS = {
+    "true neighbors": _true_neighbors,
+    "partial lists": _partial_lists,
+    "beyond the cut": _beyond_the_cut,
+    "repeated ids": _repeated_ids,
+    "ids out of range": _ids_out_of_range,
+    "stale truth": _stale_truth,
+    "claimed distances": _claimed_distances,
+    "almost as near": _almost_as_near,
+    "small distances": _small_distances,
+    "whole tie": _whole_tie,
+    "cut truth": _cut_truth,
+    "few answers": _few_answers,
+    "padded truth": _padded_truth,
+    "unanswered queries": _unanswered_queries,
+    "nan distances": _nan_distances,
+}
+PAIRS = {
+    "ties at the cut": _ties_at_the_cut,
+    "same lists again": _same_again,
+    "order of found items": _order_of_found_items,
+    "order of lists": _order_of_lists,
+    "names of items": _names_of_items,
+}
+
 ATTACKS = [
-    attack(
-        "true neighbors",
-        _true_neighbors,
-        "exactly the nearest items, then the farthest",
-        "All neighbors were found, or none.",
-    ),
-    attack(
-        "partial lists",
-        _partial_lists,
-        "some of the nearest items, also with a tie at the cut",
-        "The recall lies in an interval, whichever of the tied items are called neighbors.",
-    ),
-    attack(
-        "beyond the cut",
-        _beyond_the_cut,
-        f"the items at ranks {K + 1} to {2 * K}, which the truth lists, too",
-        f"Only the {K} nearest items are neighbors.",
-    ),
-    attack(
-        "repeated ids",
-        _repeated_ids,
-        "the nearest items, several times each",
-        "An item can be found only once.",
-        "dokimos issue 111",
-    ),
-    attack(
-        "ids out of range",
-        _ids_out_of_range,
-        "ids that no item has, with the distances of the nearest items",
-        "An id that no item has is no neighbor.",
-    ),
-    attack(
-        "stale truth",
-        _stale_truth,
-        "a truth in another unit of length, or of other queries",
-        "Items that the truth does not list are no neighbors.",
-        "MLPerf Storage issue 805",
-    ),
-    attack(
-        "claimed distances",
-        _claimed_distances,
-        "the farthest items, with distances that are too small",
-        "An index can return any distance.",
-    ),
-    attack(
-        "almost as near",
-        _almost_as_near,
-        "items that are a little farther than the neighbors, by shares from 2^-4 to 2^-23",
-        "Farther is farther; a tolerance turns items into neighbors.",
-        "ann-benchmarks issues 176 and 455; big-ann-benchmarks pull request 59",
-    ),
-    attack(
-        "small distances",
-        _small_distances,
-        "items that are no neighbors, where all distances are tiny",
-        "The unit of length does not matter; within a fixed tolerance, all items are neighbors.",
-    ),
-    attack(
-        "whole tie",
-        _whole_tie,
-        f"{K} items of a tie in place of nearer ones",
-        "Only as many items of a tie count as belong to the nearest.",
-    ),
-    attack(
-        "cut truth",
-        _cut_truth,
-        "lists of a truth that ends within a tie",
-        "Nobody knows from such a truth which items are tied, so an item that it does not list must not count.",
-    ),
-    attack(
-        "few answers",
-        _few_answers,
-        f"fewer than {K} items, then the id {NOTHING} with whatever distance",
-        "What was not found does not count, and the number of neighbors stays the same.",
-    ),
-    attack(
-        "padded truth",
-        _padded_truth,
-        f"nothing, while the truth has fewer than {K} items and is filled up with the id {NOTHING}",
-        "Filling is no neighbor.",
-    ),
-    attack(
-        "unanswered queries",
-        _unanswered_queries,
-        "the nearest items for some queries, and nothing for the others",
-        "A query without an answer has a recall of 0.",
-    ),
-    attack(
-        "nan distances",
-        _nan_distances,
-        "distances of NaN, from the index or in the truth",
-        "NaN is not smaller than any distance.",
-    ),
-    same(
-        "ties at the cut",
-        _ties_at_the_cut,
-        Verdict.DEPENDS_ON_ORDER,
-        "the items of a tie at the cut that were found",
-        "Which items of a tie the truth lists first is chance.",
-        "VectorDBBench; cuVS",
-    ),
-    same("same lists again", _same_again, Verdict.CHANGES, "nothing, between two calls", "Lists have one recall."),
-    same(
-        "order of found items",
-        _order_of_found_items,
-        Verdict.DEPENDS_ON_ORDER,
-        "the order in which each list names its items",
-        "A recall is of a set.",
-    ),
-    same(
-        "order of lists",
-        _order_of_lists,
-        Verdict.DEPENDS_ON_ORDER,
-        "the order of the queries",
-        "It is the same data in another order.",
-    ),
-    same(
-        "names of items",
-        _names_of_items,
-        Verdict.CHANGES,
-        "the ids of the items, in the lists and in the truth",
-        "Ids carry no information.",
-    ),
+    *(attack(name, trials, **told(name)) for name, trials in TRIALS.items()),
+    *(same(name, pairs, **told(name)) for name, pairs in PAIRS.items()),
 ]
 """The attacks on evaluators of recall, in the order in which they run."""

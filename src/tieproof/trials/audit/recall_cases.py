@@ -6,7 +6,6 @@ two, so that float32 represents them.
 """
 
 from dataclasses import dataclass, fields, replace
-from io import BytesIO
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from tieproof import neighbor_recall
 from tieproof.kit import Array, FloatArray, IntArray
 from tieproof.trials.attacks import Verdict
-from tieproof.trials.audit.cases import AS_IT_COMES, Writing
+from tieproof.trials.audit.cases import AS_IT_COMES, Packable, Writing
 
 K = 10
 """How many neighbors of each query are sought."""
@@ -33,7 +32,7 @@ FIRST = np.arange(K)
 
 
 @dataclass(frozen=True)
-class RecallLists:
+class RecallLists(Packable):
     """The arguments of an evaluator of recall.
 
     found, distances : (q, K) the items that an index found and their distances, as it returned them
@@ -55,23 +54,6 @@ class RecallLists:
     def take(self, queries: IntArray) -> "RecallLists":
         """The lists of some queries, in this order."""
         return RecallLists(*(getattr(self, field.name)[queries] for field in fields(self)))
-
-    def pack(self) -> bytes:
-        """The lists as bytes, which contain only arrays and nothing that could be executed."""
-        packed = BytesIO()
-        np.savez(packed, **{field.name: getattr(self, field.name) for field in fields(self)})
-        return packed.getvalue()
-
-    @classmethod
-    def unpack(cls, packed: bytes) -> "RecallLists":
-        """The lists from the bytes that `pack` returned.
-
-        >>> ids, distances = np.array([[7, 3]]), np.array([[0.0, 0.5]])
-        >>> RecallLists.unpack(RecallLists(ids, distances, ids, distances).pack()).found
-        array([[7, 3]])
-        """
-        with np.load(BytesIO(packed), allow_pickle=False) as arrays:
-            return cls(**{name: arrays[name] for name in arrays.files})
 
 
 class WholeRanking(NamedTuple):

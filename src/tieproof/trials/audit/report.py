@@ -11,13 +11,23 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tieproof.errors import InputError
-from tieproof.kit import NARROWEST, WIDTH, Shown, Table, count, in_one_line, table, write_page
+from tieproof.kit import NARROWEST, WIDTH, AsPage, Shown, Table, count, in_one_line, table
 from tieproof.measures import Measure
 from tieproof.show.files import Formats
 from tieproof.show.printable import printable
 from tieproof.show.shown import markdown
-from tieproof.trials.attacks import Finding, Report, Verdict, bad, worst, wrapped
+from tieproof.trials.attacks import (
+    BASELINE,
+    Finding,
+    Report,
+    Verdict,
+    attacks_of,
+    bad,
+    found_by,
+    in_a_sentence,
+    worst,
+    wrapped,
+)
 from tieproof.trials.audit.conventions import CONVENTIONS, EvaluatorFunction
 from tieproof.trials.audit.examination import Options
 from tieproof.trials.audit.targets import Command, name_of
@@ -27,12 +37,9 @@ OF_RECALL = ("attack", "verdict", "score", "recall")
 """The columns of the table, and those for an evaluator of recall."""
 MEASURE = "measure"
 
-BASELINE = "random embeddings"
-"""The name of findings on the scores of random embeddings themselves, which are not an attack."""
-
 
 @dataclass(frozen=True, repr=False)
-class AuditReport(Report, Shown):
+class AuditReport(Report, Shown, AsPage):
     """The findings of an audit, one for each attack and measure, in the order of the registry.
 
     evaluator : the evaluator's name
@@ -54,14 +61,7 @@ class AuditReport(Report, Shown):
 
     def finding(self, attack: str, measure: str | None = None) -> Finding:
         """The worst finding on an attack, for one measure or for all of them."""
-        findings = [each for each in self.findings if each.attack == attack and measure in (None, each.measure)]
-        if not findings:
-            names = ", ".join(dict.fromkeys(finding.attack for finding in self.findings))
-            raise InputError(
-                f"This report has no attack '{attack}'{'' if measure is None else f' on {measure!r}'}; "
-                f"it has {names}."
-            )
-        return worst(findings)
+        return worst(found_by(self, attack, measure))
 
     def to_dict(self) -> dict[str, Any]:
         """The whole report as plain numbers, strings, lists and dictionaries."""
@@ -125,9 +125,21 @@ class AuditReport(Report, Shown):
             lines += ["", "To reproduce each of them:", "", "```python", *again, "```"] if again else []
         return "\n".join(lines) + "\n"
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write the report as a self-contained HTML page (extra `report`): one .html file that needs no network."""
-        write_page(self, path, contents)
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        known = {finding.verdict for finding in self.findings}
+        said = "can be exploited" if self.exploitable else "held" if self.held else "did not hold"
+        return "audit.html", {
+            "title": f"{self.evaluator} {said}",
+            "report": self,
+            "verdict": said,
+            "said": list(_sentences(self)),
+            "bad": bad(self.findings),
+            "attacks": len(attacks_of(self.findings)),
+            "several": _has_several_measures(self),
+            "recall": is_of_recall(self),
+            "interval_of": interval_of,
+            "meanings": [(str(verdict), verdict.meaning) for verdict in Verdict if verdict in known],
+        }
 
     def _table(self) -> Table:
         return _details(self, self.findings)._replace(notes=[*_sentences(self)], numbers=("score", "deviations"))
@@ -178,27 +190,23 @@ def _cells(finding: Finding, several: bool, recall: bool) -> Sequence[str]:
 
 def _sentences(report: AuditReport) -> Iterator[str]:
     yield f"Audited {report.evaluator}, called with {report.takes}."
-    harmful = bad(report.findings)
-    exploits = _attacks_of(finding for finding in harmful if finding.verdict is Verdict.EXPLOITABLE)
-    little = _attacks_of(finding for finding in harmful if finding.verdict is Verdict.GAINS_A_LITTLE)
-    attacks = count(len(_attacks_of(report.findings)), "attack")
+    verdicts = [finding.verdict for finding in report.findings]
     if is_of_recall(report):
-        yield _said_of_recall(exploits, harmful, attacks)
-        return
-    if exploits:
-        verb = "shows" if len(exploits) == 1 else "show"
-        yield (
-            f"EXPLOITABLE: {len(exploits)} of {attacks} {verb} that a system that never looks at its input scores "
-            "more than random embeddings do."
+        yield in_a_sentence(
+            report,
+            "{} that lists of found items score more than the neighbors among them allow.",
+            ".",
+            "in {}, lists score what they found, and nothing changes that must not change.",
         )
-    elif harmful:
-        finders = len(_attacks_of(harmful))
-        gains = "a blind system gains a little" if little else "no blind system gains from it"
-        what = f"{finders} of {attacks} found a problem" if finders else "random embeddings show a problem"
-        yield f"Not held: {what}, though {gains}."
-    else:
-        yield f"Held: in {attacks}, no blind system gains, and nothing changes that must not change."
-    if not exploits and report.power and any(finding.deviations is not None for finding in report.findings):
+        return
+    gains = "a blind system gains a little" if Verdict.GAINS_A_LITTLE in verdicts else "no blind system gains from it"
+    yield in_a_sentence(
+        report,
+        "{} that a system that never looks at its input scores more than random embeddings do.",
+        f", though {gains}.",
+        "in {}, no blind system gains, and nothing changes that must not change.",
+    )
+    if not report.exploitable and report.power and any(finding.deviations is not None for finding in report.findings):
         same = report.items == report.queries
         sizes = count(report.items, "item") + (" and as many queries" if same else f" and {report.queries} queries")
         yield f"With {sizes}, {_powers(report)} would hardly have been missed."
@@ -206,47 +214,11 @@ def _sentences(report: AuditReport) -> Iterator[str]:
         yield "The number after ± is the standard deviation of one random embedding."
 
 
-def _said_of_recall(exploits: set[str], harmful: Sequence[Finding], attacks: str) -> str:
-    """The sentence on an evaluator of recall."""
-    if exploits:
-        verb = "shows" if len(exploits) == 1 else "show"
-        return (
-            f"EXPLOITABLE: {len(exploits)} of {attacks} {verb} that lists of found items score more than the "
-            "neighbors among them allow."
-        )
-    if harmful:
-        return f"Not held: {len(_attacks_of(harmful))} of {attacks} found a problem."
-    return f"Held: in {attacks}, lists score what they found, and nothing changes that must not change."
-
-
-def _attacks_of(findings: Iterable[Finding]) -> set[str]:
-    """The names of the attacks that findings are about; random embeddings are not an attack."""
-    return {finding.attack for finding in findings} - {BASELINE}
-
-
 def _powers(report: AuditReport) -> str:
     gains = [f"above {gain:.2g}" for gain in report.power.values()]
     if len(gains) > 1:
         gains = [f"{gain} of {name}" for gain, name in zip(gains, report.power, strict=True)]
     return f"a gain {' or '.join(gains)}"
-
-
-def contents(report: AuditReport) -> tuple[str, dict[str, Any]]:
-    """The template of the page, and the values that it shows."""
-    known = {finding.verdict for finding in report.findings}
-    said = "can be exploited" if report.exploitable else "held" if report.held else "did not hold"
-    return "audit.html", {
-        "title": f"{report.evaluator} {said}",
-        "report": report,
-        "verdict": said,
-        "said": list(_sentences(report)),
-        "bad": bad(report.findings),
-        "attacks": len(_attacks_of(report.findings)),
-        "several": _has_several_measures(report),
-        "recall": is_of_recall(report),
-        "interval_of": interval_of,
-        "meanings": [(str(verdict), verdict.meaning) for verdict in Verdict if verdict in known],
-    }
 
 
 ON_ALL_LAYOUTS = "zeros"

@@ -1,9 +1,10 @@
 """Whether an evaluator gives the same numbers again, so that a line of code reproduces them in another process."""
 
 from tieproof.trials.audit.cases import LAYOUTS, Case
-from tieproof.trials.audit.examination import Examination, data_case, filled
+from tieproof.trials.audit.examination import Examination, data_case
 from tieproof.trials.audit.luck import LOOKS, Luck, rounding
 from tieproof.trials.audit.outcomes import Outcome
+from tieproof.trials.audit.systems import filled
 
 FIRST = LAYOUTS["shuffled"]
 

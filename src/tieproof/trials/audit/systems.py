@@ -5,14 +5,45 @@ of the items would reveal their classes.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from tieproof.kit import Array, IntArray
-from tieproof.trials.audit.examination import BlindSystem, Dice
+from tieproof.trials.audit.conventions import Kind
 
 FLOAT32 = np.finfo(np.float32)
 CONSTANT = np.float32(0.3)
+
+
+class Dice(NamedTuple):
+    """The source of a blind system's numbers.
+
+    random : a generator of random numbers
+    kind : the kind of the evaluator's convention
+    items : the number of items, whose rows come before those of queries
+    ascending : whether smaller scores are nearer
+    """
+
+    random: np.random.Generator
+    kind: Kind
+    items: int
+    ascending: bool = False
+
+    def plain(self, count: int, width: int) -> Array:
+        """The numbers that blind systems are compared with: normal vectors, or scores in [0, 1), (count, width)."""
+        if self.kind == "scores":
+            return self.random.random((count, width))
+        return self.random.normal(size=(count, width)).astype(np.float32)
+
+
+BlindSystem = Callable[[Dice, int, int], Array]
+"""A function that returns numbers (count, width) made without any input: item vectors, or scores for all queries."""
+
+
+def filled(value: float) -> BlindSystem:
+    """A blind system all of whose numbers are `value`."""
+    return lambda dice, count, width: np.full((count, width), value, dtype=np.float32)
 
 
 def scaled(factor: float, dtype: type[np.floating] = np.float64) -> BlindSystem:
@@ -157,3 +188,52 @@ def the_same_documents(number: int) -> Listing:
 def listed_last(random: np.random.Generator, count: int, asked: int) -> IntArray:
     """As first_queries, from the last query on."""
     return first_queries(random, count, asked)[:, ::-1].copy()
+
+
+SYSTEMS: dict[str, BlindSystem] = {
+    "zeros": filled(0.0),
+    "constant": filled(float(CONSTANT)),
+    "nan": filled(np.nan),
+    "some nan": some(np.nan),
+    "mostly nan": some(np.nan, 0.95),
+    "infinity": filled(np.inf),
+    "negative infinity": filled(-np.inf),
+    "either infinity": either_infinity,
+    "some infinity": some(np.inf),
+    "overflow": scaled(1e300),
+    "underflow": scaled(1e-200),
+    "huge norms": scaled(1e30, np.float32),
+    "denormals": subnormal,
+    "one ulp": one_ulp,
+    "two vectors": dealt(2),
+    "three vectors": dealt(3),
+    "four vectors": dealt(4),
+    "six vectors": dealt(6),
+    "ten vectors": dealt(10),
+    "duplicates": in_groups(2),
+    "groups of four": in_groups(4),
+    "groups of eight": in_groups(8),
+    "isolated pairs": isolated_pairs,
+    "equidistant vectors": equidistant,
+    "negative similarities": opposed,
+    "one hub": hubs(1),
+    "eleven hubs": hubs(11),
+    "mostly equal": mostly_equal,
+    "half in a cluster": half_in_a_cluster,
+    "empty": lambda dice, count, width: np.zeros((count, 0), dtype=np.float32),
+    "zeros of much data": filled(0.0),
+}
+"""The rows of the blind systems of all attacks, by the names of the attacks."""
+
+BESIDE: dict[str, BlindSystem] = {"overflow": larger, "huge norms": larger}
+"""Random rows that gain as much as those of an attack if only the size of the numbers matters."""
+
+LISTINGS: dict[str, Listing] = {
+    "one document": documents(1),
+    "ten documents": documents(10),
+    "the same documents": the_same_documents(11),
+    "first queries": first_queries,
+    "empty lists": listed_last,
+    "repeated documents": lambda random, count, asked: REPEATS * documents(1)(random, count, asked),
+}
+"""The documents that are listed in the attacks by lists."""

@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 from tieproof.errors import InputError
+from tieproof.trials.attacks import is_number
 from tieproof.trials.audit.conventions import EvaluatorFunction
 from tieproof.trials.audit.outcomes import DEADLINE, MOST_LETTERS, described, timed_out, too_much_printed
 from tieproof.trials.sandbox import runs
@@ -128,18 +129,10 @@ def _numbers_of(text: str) -> float | dict[str, float]:
     ({'map': 0.25, 'P_10': 0.1}, 0.5)
     """
     rows = [line.split() for line in text.splitlines()]
-    means = {row[0]: float(row[2]) for row in rows if len(row) == 3 and row[1] == MEAN and _is_number(row[2])}
+    means = {row[0]: float(row[2]) for row in rows if len(row) == 3 and row[1] == MEAN and is_number(row[2])}
     if means:
         return means
-    numbers = [word for word in text.split() if _is_number(word)]
+    numbers = [word for word in text.split() if is_number(word)]
     if not numbers:
         raise ValueError(f"the command printed no number: {text.strip()[-200:]!r}")
     return float(numbers[-1])
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True

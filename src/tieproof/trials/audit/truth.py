@@ -10,10 +10,10 @@ from typing import Any
 
 from tieproof import Estimate, evaluate, evaluate_distances, evaluate_scores
 from tieproof.measures import Measure, parse
-from tieproof.trials.attacks import Finding, Verdict
+from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.cases import DATA, Case
 from tieproof.trials.audit.conventions import relevance
-from tieproof.trials.audit.examination import PAPER, Attack, Examination, data_case
+from tieproof.trials.audit.examination import Attack, Examination, data_case
 
 NAME = "interval"
 VERDICTS = {"outside the interval": Verdict.OUTSIDE, "not a number": Verdict.NOT_A_NUMBER}
@@ -84,15 +84,5 @@ def _place_of(value: float, estimate: Estimate[float]) -> str:
     return "inside the interval" if estimate.lower < value < estimate.upper else "outside the interval"
 
 
-ATTACKS = [
-    Attack(
-        NAME,
-        "truth",
-        "tied and other data, on which tieproof computes `measure`, too",
-        "Some ordering of the tied items must give the measure that value.",
-        f"{PAPER}, section 4.1",
-        _inside_of_truth,
-        lambda convention, options: options.measure is not None,
-    ),
-]
+ATTACKS = [Attack(NAME, "truth", run=_inside_of_truth, **told(NAME))]
 """The attack by the truth."""

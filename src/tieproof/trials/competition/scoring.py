@@ -28,8 +28,8 @@ from tieproof.trials.competition.submissions import (
     SubmissionError,
     SubmissionLimits,
     check_file,
-    check_vectors,
     file_in,
+    in_order,
     named_few,
     read_vectors,
     rows_of,
@@ -101,13 +101,8 @@ def _of_vectors(scoring: Scoring, truth: Truth, vectors: Array) -> Result:
         options |= {"gallery": vectors[~queries], "gallery_labels": labels[~queries]}
         options |= {} if groups is None else {"gallery_groups": groups[~queries]}
     started = time.monotonic()
-    try:
-        with _silent():
-            result = evaluate(vectors[queries], labels[queries], **options)
-    except InputError as error:
-        if error.argument in ("embeddings", "gallery"):
-            raise SubmissionError(str(error)) from error
-        raise
+    with _refusing("embeddings", "gallery"):
+        result = evaluate(vectors[queries], labels[queries], **options)
     if len(vectors) * vectors.size > _QUICK:
         time.sleep((started - time.monotonic()) % 1)
     return result
@@ -119,11 +114,19 @@ differ, and some platforms show how long scoring took. Only differences of secon
 
 
 @contextmanager
-def _silent() -> Iterator[None]:
-    """Suppress warnings, because they may name labels, and participants could read them."""
+def _refusing(*arguments: str, folder: str = "") -> Iterator[None]:
+    """Refuse the submission if one of these arguments is invalid, without the name of its folder.
+
+    Warnings are suppressed, because they may name labels, and participants could read them.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)
-        yield
+        try:
+            yield
+        except InputError as error:
+            if error.argument in arguments:
+                raise SubmissionError(str(error).replace(folder, "")) from error
+            raise
 
 
 def _of_rankings(scoring: Scoring, truth: Any, run: Any) -> Result:
@@ -131,14 +134,8 @@ def _of_rankings(scoring: Scoring, truth: Any, run: Any) -> Result:
 
     truth, run : the qrels and the run, as for `tieproof.evaluate_run`
     """
-    try:
-        with _silent():
-            result = evaluate_run(truth, run, measures=scoring.measures)
-    except InputError as error:
-        if error.argument == "run":
-            folder = f"{run.parent}/" if isinstance(run, Path) else ""
-            raise SubmissionError(str(error).replace(folder, "")) from error
-        raise
+    with _refusing("run", folder=f"{run.parent}/" if isinstance(run, Path) else ""):
+        result = evaluate_run(truth, run, measures=scoring.measures)
     strangers = result.skipped.get(NOT_JUDGED, ())
     if len(strangers):
         raise SubmissionError(
@@ -229,8 +226,8 @@ def on_kaggle(scoring: Scoring, solution: Any, submission: Any, row_id: str) -> 
     known = {name: [str(each) for each in solution[name]] for name in COLUMNS if name in solution.columns}
     truth = Truth.of(known | {ID: ids}, "The solution").in_order()
     vectors = submission.drop(columns=row_id).to_numpy()
-    check_vectors(vectors, given, "The submission", scoring.limits)
-    return _first_of(scoring, _of_vectors(scoring, truth, vectors[rows_of(given, truth.ids, "The submission")]))
+    ordered = in_order(vectors, given, truth.ids, "The submission", scoring.limits)
+    return _first_of(scoring, _of_vectors(scoring, truth, ordered))
 
 
 def _of_lists(scoring: Scoring, relevant: Mapping[str, str], queries: list[str], submission: Any) -> Result:
@@ -278,9 +275,8 @@ def on_grand_challenge(
         else:
             truth_table = read_truth(known)
             names = [name for name, _ in jobs]
-            vectors = _as_matrix(jobs)
-            check_vectors(vectors, names, "The submission", scoring.limits)
-            result = _of_vectors(scoring, truth_table, vectors[rows_of(names, truth_table.ids, "The submission")])
+            vectors = in_order(_as_matrix(jobs), names, truth_table.ids, "The submission", scoring.limits)
+            result = _of_vectors(scoring, truth_table, vectors)
         metrics = {"aggregates": shown(scoring, result)}
         Path(made, "metrics.json").write_text(json.dumps(metrics, indent=4), encoding="utf-8")
 

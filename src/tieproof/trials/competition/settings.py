@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from tieproof.errors import InputError
 from tieproof.inputs.options import parse_memory
-from tieproof.kit import our_name, parse_measures
+from tieproof.kit import our_name, parse_scores
 
 When = datetime | date
 
@@ -89,7 +89,7 @@ Measures = Annotated[
         (list,),
         ("AP",),
         lambda given: bool(given) and all(isinstance(measure, str) for measure in given),
-        lambda given: tuple(map(str, parse_measures(given))),
+        lambda given: tuple(map(str, parse_scores(given))),
     ),
 ]
 

@@ -105,8 +105,7 @@ def read_vectors(path: Path, ids: Sequence[str], limits: SubmissionLimits) -> Ar
         raise SubmissionError(
             f"{path.name} has {len(given):,} ids for {len(vectors):,} vectors. Give one id for each vector."
         )
-    check_vectors(vectors, given, path.name, limits)
-    return vectors[rows_of(given, ids, path.name)]
+    return in_order(vectors, given, ids, path.name, limits)
 
 
 def _from_npz(path: Path, limits: SubmissionLimits) -> tuple[list[str], Array]:
@@ -168,8 +167,11 @@ def _from_csv(path: Path, limits: SubmissionLimits) -> tuple[list[str], Array]:
 READERS = {".npz": _from_npz, ".npy": _from_npy, ".csv": _from_csv}
 
 
-def check_vectors(vectors: Array, ids: Sequence[str], name: str, limits: SubmissionLimits) -> None:
-    """Raise SubmissionError unless each row is a vector of finite numbers with allowed dimensions."""
+def in_order(vectors: Array, given: Sequence[str], ids: Sequence[str], name: str, limits: SubmissionLimits) -> Array:
+    """The vectors of `ids`, of those with the given ids.
+
+    SubmissionError unless each row is a vector of finite numbers with allowed dimensions, and each id has one.
+    """
     if vectors.dtype.kind not in "fiub" or vectors.dtype.itemsize > 8:
         raise SubmissionError(f"{name} has the data type {vectors.dtype}. Embeddings must be numbers: save float32.")
     if vectors.ndim != 2 or 0 in vectors.shape:
@@ -183,9 +185,10 @@ def check_vectors(vectors: Array, ids: Sequence[str], name: str, limits: Submiss
         first = vectors[bad[0]]
         what = "NaN" if np.isnan(first).any() else "infinity"
         raise SubmissionError(
-            f"{name} contains {what} in the vectors of {bad.size:,} items, the first of them '{ids[bad[0]]}'. "
+            f"{name} contains {what} in the vectors of {bad.size:,} items, the first of them '{given[bad[0]]}'. "
             "Hand in finite numbers."
         )
+    return vectors[rows_of(given, ids, name)]
 
 
 def _too_wide(name: str, dimensions: int, limits: SubmissionLimits) -> str:

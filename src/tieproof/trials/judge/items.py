@@ -2,10 +2,10 @@
 
 import csv
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -116,54 +116,25 @@ TEXTS, ROWS, TABLE = ".txt", ".npy", ".csv"
 Otherwise items are a folder with one file for each."""
 
 
-class ContestItems(NamedTuple):
-    """Items in the organizer's order.
+class Sequestered(NamedTuple):
+    """Items that a system is asked about, the queries first.
 
     suffixes : the extensions of their files
     content : returns the bytes of the item at an index
-    labels, groups : arrays (n,); groups is None if only the query itself is excluded
+    labels, gallery_labels : those of the queries and of the gallery; None if all items query each other
+    groups : the groups as keyword arguments of `evaluate`; empty if only the query itself is excluded
     """
 
     suffixes: tuple[str, ...]
     content: Callable[[int], bytes]
     labels: Array
-    groups: Array | None = None
-
-
-class Sequestered(NamedTuple):
-    """All items that a system is asked about, the queries first.
-
-    suffixes, content : those of all items, as in `ContestItems`
-    queries, gallery : the queries and the gallery; gallery is None if all items query each other
-    """
-
-    suffixes: tuple[str, ...]
-    content: Callable[[int], bytes]
-    queries: ContestItems
-    gallery: ContestItems | None
+    gallery_labels: Array | None = None
+    groups: Mapping[str, Array] = {}
 
     @property
     def size(self) -> int:
         """The number of items."""
         return len(self.suffixes)
-
-    @property
-    def labels(self) -> Array:
-        """The labels of the queries."""
-        return self.queries.labels
-
-    @property
-    def gallery_labels(self) -> Array | None:
-        """The labels of the gallery; None in leave-one-out."""
-        return None if self.gallery is None else self.gallery.labels
-
-    @property
-    def groups(self) -> dict[str, Any]:
-        """The groups as keyword arguments of `evaluate`; empty if there are none."""
-        if self.queries.groups is None:
-            return {}
-        own = {"groups": self.queries.groups}
-        return own if self.gallery is None else own | {"gallery_groups": self.gallery.groups}
 
     @property
     def digest(self) -> str:
@@ -176,28 +147,27 @@ class Sequestered(NamedTuple):
 
 def read_sequestered(contest: Contest) -> Sequestered:
     """The items and labels of a phase; InputError if they do not match."""
-    phase = contest.phase
-    queries, gallery = _read_items(contest.items, contest.labels), None
-    suffixes, content, count = queries.suffixes, queries.content, len(queries.suffixes)
-    if phase.gallery is not None and phase.gallery_labels is not None:
-        behind = gallery = _read_items(phase.gallery, phase.gallery_labels)
-        suffixes += gallery.suffixes
-
-        def content(at: int) -> bytes:
-            return queries.content(at) if at < count else behind.content(at - count)
-
-        if (queries.groups is None) != (gallery.groups is None):
-            raise InputError(
-                f"Only one of {contest.labels} and {phase.gallery_labels} has groups; give both a column group."
-            )
-    if contest.gives_distances and queries.groups is not None:
+    phase, queries = contest.phase, _read_items(contest.items, contest.labels)
+    if contest.gives_distances and queries.groups:
         raise InputError(
             f"{contest.labels} has a column group, but groups are only for embeddings. Leave it out.", "labels"
         )
-    return Sequestered(suffixes, content, queries, gallery)
+    if phase.gallery is None or phase.gallery_labels is None:
+        return queries
+    gallery = _read_items(phase.gallery, phase.gallery_labels)
+    if queries.groups.keys() != gallery.groups.keys():
+        raise InputError(
+            f"Only one of {contest.labels} and {phase.gallery_labels} has groups; give both a column group."
+        )
+
+    def content(at: int) -> bytes:
+        return queries.content(at) if at < queries.size else gallery.content(at - queries.size)
+
+    groups = {**queries.groups, **{f"gallery_{name}": each for name, each in gallery.groups.items()}}
+    return Sequestered(queries.suffixes + gallery.suffixes, content, queries.labels, gallery.labels, groups)
 
 
-def _read_items(place: Path, labels: Path) -> ContestItems:
+def _read_items(place: Path, labels: Path) -> Sequestered:
     """The items of a folder, of a table, of the lines of a text, or of the rows of an array."""
     if place.is_dir():
         return _of_folder(place, labels)
@@ -214,10 +184,10 @@ def _read_items(place: Path, labels: Path) -> ContestItems:
         raise InputError(
             f"{labels} has labels of shape {truth.shape}, but {place} has {count:,} items. Give one label for each."
         )
-    return ContestItems((suffix,) * count, content, truth)
+    return Sequestered((suffix,) * count, content, truth)
 
 
-def _of_folder(place: Path, labels: Path) -> ContestItems:
+def _of_folder(place: Path, labels: Path) -> Sequestered:
     """The items of a folder, one file each, whose name without extension is its id; in the order of the labels."""
     files: dict[str, Path] = {}
     for file in sorted(file for file in place.iterdir() if not file.name.startswith(".")):
@@ -232,7 +202,7 @@ def _of_folder(place: Path, labels: Path) -> ContestItems:
     return _labeled(tuple(file.suffix.lower() for file in chosen), lambda at: chosen[at].read_bytes(), truth, labels)
 
 
-def _of_table(place: Path, labels: Path) -> ContestItems:
+def _of_table(place: Path, labels: Path) -> Sequestered:
     """The items of a table, one row each: the id, then numbers, which become an array, or a single text."""
     with reading(place, "a table in UTF-8 text (.csv)"), place.open(encoding="utf-8-sig", newline="") as file:
         header, *rows = [row for row in csv.reader(file) if row] or [[]]
@@ -270,10 +240,10 @@ def _of_the_same_items(place: Path, ids: list[str], labels: Path) -> Truth:
     return truth
 
 
-def _labeled(suffixes: tuple[str, ...], content: Callable[[int], bytes], truth: Truth, labels: Path) -> ContestItems:
+def _labeled(suffixes: tuple[str, ...], content: Callable[[int], bytes], truth: Truth, labels: Path) -> Sequestered:
     """Items in the order of the truth, with labels of the type that `tieproof verify` reads from the same file."""
-    groups = read_labels(f"{labels}:{GROUP}") if truth.groups else None
-    return ContestItems(suffixes, content, read_labels(f"{labels}:{LABEL}"), groups)
+    groups = {"groups": read_labels(f"{labels}:{GROUP}")} if truth.groups else {}
+    return Sequestered(suffixes, content, read_labels(f"{labels}:{LABEL}"), groups=groups)
 
 
 def _of_lines(place: Path) -> tuple[Callable[[int], bytes], int]:

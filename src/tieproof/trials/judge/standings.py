@@ -13,7 +13,7 @@ from tieproof.analyses.compare.same_queries import common_measures, differing_se
 from tieproof.errors import InputError
 from tieproof.evaluation.intervals import check_confidence
 from tieproof.evaluation.records.verify import verified_by_name
-from tieproof.kit import EXTENSION, Shown, Table, aligned, count, parse_measures, write_page
+from tieproof.kit import EXTENSION, AsPage, Shown, Table, aligned, count, parse_scores
 from tieproof.measures import Measure
 from tieproof.show.pages.page import Axis
 from tieproof.show.parts import percent
@@ -54,7 +54,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Leaderboard(Shown):
+class Leaderboard(Shown, AsPage):
     """Systems in the order of their ranks; `leaderboard` of `tieproof.trials.judge` returns it.
 
     standings : all systems by rank; within a rank the larger lower bound comes first; systems without a rank are last
@@ -104,9 +104,21 @@ class Leaderboard(Shown):
             "differences": [] if self.comparison is None else self.comparison.to_dict()["differences"],
         }
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
-        write_page(self, path, contents)
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        scores = [each.scores[self.measure] for each in self.standings]
+        ends = [end for score in scores for end in (score.ties.lower, score.ties.upper)]
+        ends += [end for score in scores if score.queries for end in (score.queries.low, score.queries.high)]
+        return "leaderboard.html", {
+            "title": f"{count(len(self.standings), 'system')} by {self.measure}",
+            "board": self,
+            "axis": Axis.around(ends),
+            "level": percent(self.confidence),
+            "against": _against(self),
+        }
+
+    def _lines(self) -> list[tuple[int | None, float, str]]:
+        """The rank, the lower bound and the name of each system."""
+        return [(each.rank, each.scores[self.measure].lower, each.name) for each in self.standings]
 
     def _table(self) -> Table:
         header = ("rank", "system", "lower", "ties up to", "queries 95%", "runs", "record")
@@ -213,7 +225,7 @@ def leaderboard(
     if measures is None:  # those of the first system; the comparison checks that the other systems have them, too
         names = [*next(iter(entrants.values())).results[0].measures]
     else:
-        names = [str(measure) for measure in parse_measures(measures)]
+        names = [str(measure) for measure in parse_scores(measures)]
     comparison = None
     lowest = {name: _at_lower(over_runs(each.results)) for name, each in entrants.items() if each.is_ranked}
     if len(lowest) > 1:
@@ -320,20 +332,6 @@ def _sentences(board: Leaderboard) -> Iterator[str]:
     for standing in board.standings:
         if standing.notes:
             yield f"{standing.name}: {'; '.join(standing.notes)}."
-
-
-def contents(board: Leaderboard) -> tuple[str, dict[str, Any]]:
-    """The template of the page, and the values that it shows."""
-    scores = [each.scores[board.measure] for each in board.standings]
-    ends = [end for score in scores for end in (score.ties.lower, score.ties.upper)]
-    ends += [end for score in scores if score.queries for end in (score.queries.low, score.queries.high)]
-    return "leaderboard.html", {
-        "title": f"{count(len(board.standings), 'system')} by {board.measure}",
-        "board": board,
-        "axis": Axis.around(ends),
-        "level": percent(board.confidence),
-        "against": _against(board),
-    }
 
 
 def _against(board: Leaderboard) -> dict[str, dict[str, str]]:

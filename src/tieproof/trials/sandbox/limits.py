@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
@@ -104,76 +105,14 @@ def _group_in(around: Path, memory: int) -> Iterator[Path]:
 
 
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_ALLOW, _WITH_ERROR = 0x7FFF0000, 0x00050000
-_WITHOUT_EFFECT = _WITH_ERROR
-_INVALID, _NO_TERMINAL, _NO_SUCH_CALL, _UNSUPPORTED, _NO_SUCH_FAMILY = (
-    _WITH_ERROR | number for number in (22, 25, 38, 95, 97)
-)
+_ALLOW, _WITHOUT_EFFECT = 0x7FFF0000, 0x00050000
+_ERRORS = {"invalid": 22, "no terminal": 25, "no such call": 38, "unsupported": 95, "no such family": 97}
+_ANSWERS = {"no effect": _WITHOUT_EFFECT} | {name: _WITHOUT_EFFECT | number for name, number in _ERRORS.items()}
 """What a filtered call returns: 0 though nothing was done, or an error that programs expect of it."""
 
-_FILTERED: Sequence[tuple[int, Mapping[str, Sequence[int]]]] = (
-    # add_key, request_key and keyctl, whose keys outlive a program
-    (_NO_SUCH_CALL, {"x86_64": (248, 249, 250), "aarch64": (217, 218, 219)}),
-    # memfd_create, memfd_secret, shmget, msgget and semget, whose memory no limit of a process counts
-    (_NO_SUCH_CALL, {"x86_64": (319, 447, 29, 68, 64), "aarch64": (279, 447, 194, 186, 190)}),
-    # vmsplice, splice, tee and sendfile, by which a pipe keeps a huge page for each of its few bytes
-    (_INVALID, {"x86_64": (278, 275, 276, 40), "aarch64": (75, 76, 77, 71)}),
-    # setxattr, lsetxattr and fsetxattr, whose attributes no size of a file counts
-    (_UNSUPPORTED, {"x86_64": (188, 189, 190), "aarch64": (5, 6, 7)}),
-    # inotify_init, inotify_init1 and fanotify_init, which tell of other programs that open the same files
-    (_NO_SUCH_CALL, {"x86_64": (253, 294, 300), "aarch64": (26, 262)}),
-    # syslog, perf_event_open, bpf, userfaultfd and open_by_handle_at, which look outside or delay the kernel
-    (_NO_SUCH_CALL, {"x86_64": (103, 298, 321, 323, 304), "aarch64": (116, 241, 280, 282, 265)}),
-    # io_uring_setup, which no filter sees through
-    (_NO_SUCH_CALL, {"x86_64": (425,), "aarch64": (425,)}),
-    # flock, whose locks reach all programs that open the same file or device
-    (_WITHOUT_EFFECT, {"x86_64": (73,), "aarch64": (32,)}),
-)
-"""System calls that a sealed program does not have."""
-
+_CALLS = Path(__file__).with_name("calls.toml")
 _NEWER = 451
 """All system calls from this number on are missing, because they were not looked at; so are those of x32."""
-
-
-class _Choice(NamedTuple):
-    """A system call that is filtered by one of its arguments.
-
-    calls : its numbers, by the machine
-    at, bits : the position of the argument, and which of its bits decide
-    answers : what is done, by the argument
-    otherwise : what is done for all other arguments
-    """
-
-    calls: Mapping[str, Sequence[int]]
-    at: int
-    bits: int
-    answers: Mapping[int, int]
-    otherwise: int
-
-
-_ALL = 0xFFFFFFFF
-_CHOICES = (
-    # socket and socketpair: of Unix, IPv4, IPv6 and netlink, which are separate in each sandbox; vsock is not
-    _Choice(
-        {"x86_64": (41, 53), "aarch64": (198, 199)}, 0, _ALL, dict.fromkeys((1, 2, 10, 16), _ALLOW), _NO_SUCH_FAMILY
-    ),
-    # fallocate: not beyond the size of the file, which is limited
-    _Choice({"x86_64": (285,), "aarch64": (47,)}, 1, _ALL, {0: _ALLOW}, _UNSUPPORTED),
-    # ioctl: of terminals and sockets; those of files can do what fallocate can
-    _Choice({"x86_64": (16,), "aarch64": (29,)}, 1, 0xFF00, dict.fromkeys((0x5400, 0x8900), _ALLOW), _NO_TERMINAL),
-    # fcntl: descriptors, flags and owners of signals, and the size of a pipe; SETLK, SETLKW and both of open files
-    # are locks; what is left are leases, notices, hints that stay with a file, and larger pipes
-    _Choice(
-        {"x86_64": (72,), "aarch64": (25,)},
-        1,
-        _ALL,
-        {
-            **dict.fromkeys((0, 1, 2, 3, 4, 8, 9, 10, 11, 15, 16, 17, 1030, 1032), _ALLOW),
-            **dict.fromkeys((6, 7, 37, 38), _WITHOUT_EFFECT),
-        },
-        _INVALID,
-    ),
-)
 
 _LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 
@@ -187,18 +126,21 @@ def seccomp() -> bytes:
     steps = [
         (_LOAD, 0, 0, 4),
         (_EQUAL, 1, 0, _ARCHITECTURES[machine]),
-        (_RETURN, 0, 0, _NO_SUCH_CALL),
+        (_RETURN, 0, 0, _ANSWERS["no such call"]),
         (_LOAD, 0, 0, 0),
         (_AT_LEAST, 0, 1, _NEWER),
-        (_RETURN, 0, 0, _NO_SUCH_CALL),
+        (_RETURN, 0, 0, _ANSWERS["no such call"]),
     ]
-    for answer, calls in _FILTERED:
-        steps += [step for number in calls[machine] for step in _answered(number, answer)]
-    for choice in _CHOICES:
-        chosen = [(_LOAD, 0, 0, 16 + 8 * choice.at), (_AND, 0, 0, choice.bits)]
-        chosen += [step for argument, answer in choice.answers.items() for step in _answered(argument, answer)]
-        chosen += [(_RETURN, 0, 0, choice.otherwise)]
-        for number in choice.calls[machine]:
+    for call in tomllib.loads(_CALLS.read_text("utf-8"))["call"]:
+        answer = _ANSWERS[call["answer"]]
+        if "argument" not in call:
+            steps += [step for number in call[machine] for step in _answered(number, answer)]
+            continue
+        chosen = [(_LOAD, 0, 0, 16 + 8 * call["argument"]), (_AND, 0, 0, call["bits"])]
+        for key, result in (("allowed", _ALLOW), ("unnoticed", _WITHOUT_EFFECT)):
+            chosen += [step for value in call.get(key, ()) for step in _answered(value, result)]
+        chosen += [(_RETURN, 0, 0, answer)]
+        for number in call[machine]:
             steps += [(_EQUAL, 0, len(chosen), number), *chosen]
     return b"".join(struct.pack("<HBBI", *step) for step in [*steps, (_RETURN, 0, 0, _ALLOW)])
 

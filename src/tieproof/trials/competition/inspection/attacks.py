@@ -16,8 +16,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from tieproof.kit import Array, FloatArray
+from tieproof.trials.attacks import told
 from tieproof.trials.audit import ATTACKS as AUDITED
-from tieproof.trials.audit.examination import BlindSystem, Dice
+from tieproof.trials.audit.systems import BlindSystem, Dice
 from tieproof.trials.competition.inspection.forms import SubmissionForm
 
 Kind = Literal["blind", "leak", "damage", "same", "guessing", "climbing"]
@@ -71,17 +72,17 @@ class FileAttack(NamedTuple):
     """One kind of submission that must gain nothing.
 
     name : as reports and options spell it
+    make : makes the submission; None if the form of the sample does not allow it
     does : the submission, in words
     why : the reason why it must gain nothing
-    make : makes the submission; None if the form of the sample does not allow it
     fixed : whether it contains no random numbers
     """
 
     name: str
-    kind: Kind
+    make: Callable[[Material], WriteSubmission | None]
     does: str
     why: str
-    make: Callable[[Material], WriteSubmission | None]
+    kind: Kind = "damage"
     fixed: bool = True
 
 
@@ -103,7 +104,7 @@ def random_system(material: Material) -> WriteSubmission:
 
 
 BLIND = [
-    FileAttack(attack.name, "blind", attack.does, attack.why, partial(_make_blindly, attack.rows), attack.fixed)
+    FileAttack(attack.name, partial(_make_blindly, attack.rows), attack.does, attack.why, "blind", attack.fixed)
     for attack in AUDITED.values()
     if attack.rows is not None and not attack.thorough
 ]
@@ -116,22 +117,18 @@ Fact = Callable[[Material], FloatArray | None]
 """A function that returns a number for each row, near for items that are alike in a fact; None if it is unknown."""
 
 
-def _leak(name: str, fact: Fact, does: str) -> FileAttack:
-    """An attack that knows one fact about each item."""
-
-    def make(material: Material) -> WriteSubmission | None:
-        if material.form.is_run:
-            scores = _pairs(material, fact)
-            return None if scores is None else partial(write, material, scores[:, None])
-        values = fact(material)
-        if values is None:
-            return None
-        angles = ARC * _shares_of(values)
-        rows = np.zeros((len(values), max(material.form.rows.shape[1], 2)))
-        rows[:, 0], rows[:, 1] = np.cos(angles), np.sin(angles)
-        return partial(write, material, rows)
-
-    return FileAttack(name, "leak", does, "Public facts about an item must not reveal its label.", make)
+def _make_knowing(fact: Fact, material: Material) -> WriteSubmission | None:
+    """A submission that knows one fact about each item; None if it is unknown."""
+    if material.form.is_run:
+        scores = _pairs(material, fact)
+        return None if scores is None else partial(write, material, scores[:, None])
+    values = fact(material)
+    if values is None:
+        return None
+    angles = ARC * _shares_of(values)
+    rows = np.zeros((len(values), max(material.form.rows.shape[1], 2)))
+    rows[:, 0], rows[:, 1] = np.cos(angles), np.sin(angles)
+    return partial(write, material, rows)
 
 
 def _shares_of(values: FloatArray) -> FloatArray:
@@ -191,28 +188,14 @@ def _of_files(measured: Callable[[os.stat_result], float]) -> Fact:
     return fact
 
 
-LEAKS = [
-    _leak(
-        "order of the items",
-        lambda material: np.arange(len(material.form.ids), dtype=np.float64),
-        "near vectors for items that are near in the list",
-    ),
-    _leak("numbers in names", _numbers_in_names, "near vectors for items with near numbers in their names"),
-    _leak("words in names", _words_of_names, "equal vectors for items whose names begin with the same word"),
-    _leak(
-        "first letters",
-        lambda material: _kinds_of(material, [name[:1] for name in material.form.ids]),
-        "equal vectors for items whose names begin with the same letter",
-    ),
-    _leak(
-        "file sizes",
-        _of_files(lambda status: status.st_size),
-        "near vectors for items whose files have about the same size",
-    ),
-    _leak(
-        "file dates",
-        _of_files(lambda status: status.st_mtime),
-        "near vectors for items whose files were changed at about the same time",
-    ),
-]
+FACTS: dict[str, Fact] = {
+    "order of the items": lambda material: np.arange(len(material.form.ids), dtype=np.float64),
+    "numbers in names": _numbers_in_names,
+    "words in names": _words_of_names,
+    "first letters": lambda material: _kinds_of(material, [name[:1] for name in material.form.ids]),
+    "file sizes": _of_files(lambda status: status.st_size),
+    "file dates": _of_files(lambda status: status.st_mtime),
+}
+
+LEAKS = [FileAttack(name, partial(_make_knowing, fact), **told(name, "check")) for name, fact in FACTS.items()]
 """The attacks by one public fact."""

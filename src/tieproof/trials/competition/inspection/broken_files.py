@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from tieproof.kit import Array
-from tieproof.trials.competition.inspection.attacks import FileAttack, Kind, Material, WriteSubmission
+from tieproof.trials.attacks import told
+from tieproof.trials.competition.inspection.attacks import FileAttack, Material, WriteSubmission
 
 KEPT = 10
 """One in this many items is kept."""
@@ -24,14 +25,14 @@ Change = Callable[[Material], tuple[Sequence[str], Array] | None]
 """A function that returns other ids and rows; None if the form of the sample does not allow them."""
 
 
-def _broken_sample(name: str, change: Change, does: str, why: str, kind: Kind = "damage") -> FileAttack:
-    """An attack by the sample with other ids or rows."""
+def _changed(change: Change) -> Callable[[Material], WriteSubmission | None]:
+    """A function that makes the sample with other ids or rows."""
 
     def make(material: Material) -> WriteSubmission | None:
         changed = change(material)
         return None if changed is None else lambda folder: material.form.write_into(folder, *changed)
 
-    return FileAttack(name, kind, does, why, make)
+    return make
 
 
 def _missing(material: Material) -> tuple[Sequence[str], Array]:
@@ -128,14 +129,14 @@ class Payload:
         return exec, (EXECUTED,)
 
 
-def _broken_file(name: str, content: Callable[[Material], bytes | None], does: str, why: str) -> FileAttack:
-    """An attack by a file with other content."""
+def _with_content(content: Callable[[Material], bytes | None]) -> Callable[[Material], WriteSubmission | None]:
+    """A function that makes a file with other content."""
 
     def make(material: Material) -> WriteSubmission | None:
         written = content(material)
         return None if written is None else lambda folder: material.form.place_in(folder).write_bytes(written)
 
-    return FileAttack(name, "damage", does, why, make)
+    return make
 
 
 def _as_sample(material: Material) -> bytes:
@@ -193,47 +194,26 @@ def _giant(material: Material) -> WriteSubmission:
     return write
 
 
-FEWER = "Among fewer items, relevant items are easier to find; leaving items out must not gain."
-TWICE = "An item that occurs twice finds its own copy; that must not gain."
-ASKED = "The competition does not ask for this."
-NEVER = "Nothing in a submission may be executed."
-WHOLE = "An incomplete file is not a submission."
+MAKERS: dict[str, Callable[[Material], WriteSubmission | None]] = {
+    "missing ids": _changed(_missing),
+    "one missing": _changed(lambda material: (material.form.ids[:-1], material.form.rows[:-1])),
+    "duplicate ids": _changed(lambda material: (material.form.ids * 2, np.concatenate([material.form.rows] * 2))),
+    "contradicting ids": _changed(_contradicting),
+    "additional ids": _changed(_strangers),
+    "wrong types": _changed(_texts),
+    "too wide": _changed(_wide),
+    "other order": _changed(_shuffled),
+    "copy": _changed(_copy),
+    "other dimensions": _changed(_rotated),
+    "pickle": _with_content(_pickled),
+    "climbing archive": _with_content(_climbing),
+    "cut short": _with_content(lambda material: _as_sample(material)[:-20]),
+    "empty file": _with_content(lambda material: b""),
+    "no text": _with_content(lambda material: bytes(range(256)) * 4),
+    "lying header": _with_content(_lying),
+    "giant file": _giant,
+    "no file": lambda material: lambda folder: None,
+}
 
-ATTACKS = [
-    _broken_sample("missing ids", _missing, "one in ten of the items or queries", FEWER),
-    _broken_sample(
-        "one missing", lambda material: (material.form.ids[:-1], material.form.rows[:-1]), "all rows but one", FEWER
-    ),
-    _broken_sample(
-        "duplicate ids",
-        lambda material: (material.form.ids * 2, np.concatenate([material.form.rows] * 2)),
-        "every row twice",
-        TWICE,
-    ),
-    _broken_sample("contradicting ids", _contradicting, "every id twice, with other numbers", TWICE),
-    _broken_sample("additional ids", _strangers, "as many more ids that are not in the test set", ASKED),
-    _broken_sample("wrong types", _texts, "texts instead of numbers", ASKED),
-    _broken_sample("too wide", _wide, f"vectors of {WIDE:,} dimensions, almost all of them zeros", ASKED),
-    _broken_sample(
-        "other order", _shuffled, "the rows in another order", "The order of rows must not matter.", "same"
-    ),
-    _broken_sample(
-        "copy", _copy, "a copy in another order, with all numbers doubled", "A copy must not gain.", "same"
-    ),
-    _broken_sample(
-        "other dimensions", _rotated, "the dimensions in reverse order", "Distances do not change.", "same"
-    ),
-    _broken_file("pickle", _pickled, "an array of Python objects that run code when they are unpickled", NEVER),
-    _broken_file(
-        "climbing archive", _climbing, "an archive with files that would be written outside of its folder", NEVER
-    ),
-    _broken_file(
-        "cut short", lambda material: _as_sample(material)[:-20], "the sample without its last 20 bytes", WHOLE
-    ),
-    _broken_file("empty file", lambda material: b"", "an empty file", WHOLE),
-    _broken_file("no text", lambda material: bytes(range(256)) * 4, "bytes in no known file format", WHOLE),
-    _broken_file("lying header", _lying, "an array whose header announces 40 TB", ASKED),
-    FileAttack("giant file", "damage", "a file with an apparent size of 64 GB", ASKED, _giant),
-    FileAttack("no file", "damage", "a submission without a file", WHOLE, lambda material: lambda folder: None),
-]
+ATTACKS = [FileAttack(name, make, **told(name, "check")) for name, make in MAKERS.items()]
 """The attacks by invalid files and by a changed sample."""

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.kit import NARROWEST, WIDTH, check_whole, count, progress_bar, table
-from tieproof.trials.attacks import AttackRegistry, Finding, Report, Verdict, bad, wrapped
+from tieproof.kit import NARROWEST, WIDTH, check_whole, progress_bar, table
+from tieproof.trials.attacks import AttackRegistry, Finding, Report, Verdict, bad, found_by, in_a_sentence, wrapped
 from tieproof.trials.competition.inspection import broken_files, guessing
 from tieproof.trials.competition.inspection.attacks import BLIND, LEAKS, FileAttack, Material, Secret, secret_in
 from tieproof.trials.competition.inspection.forms import form_of
@@ -76,11 +76,7 @@ class CheckReport(Report):
 
     def finding(self, attack: str, task: str | None = None) -> Finding:
         """The finding on an attack, for one task or for the first task that has one."""
-        for finding in self.findings:
-            if finding.attack == attack and task in (None, finding.measure):
-                return finding
-        names = ", ".join(dict.fromkeys(finding.attack for finding in self.findings))
-        raise InputError(f"This report has no attack '{attack}'; it has {names}.")
+        return found_by(self, attack, task)[0]
 
     def to_dict(self) -> dict[str, Any]:
         """The whole report as plain values; in a finding, `task` replaces `measure`."""
@@ -135,15 +131,9 @@ def _sentences(report: CheckReport) -> Iterator[str]:
         "files, use the network and leave processes behind."
     )
     yield f"Checked {report.bundle}, a bundle for {report.platform}, {sealed}"
-    attacks = count(len({finding.attack for finding in report.findings}), "attack")
-    exploits = {finding.attack for finding in report.findings if finding.verdict is Verdict.EXPLOITABLE}
-    if exploits:
-        yield f"EXPLOITABLE: {len(exploits)} of {attacks} gained something without any system."
-    elif not report.held:
-        finders = len({finding.attack for finding in bad(report.findings)})
-        yield f"Not held: {finders} of {attacks} found a problem, though none of them gained anything."
-    else:
-        yield f"Held: {attacks} gained nothing."
+    yield in_a_sentence(
+        report, "gained something without any system.", ", though none of them gained anything.", "{} gained nothing."
+    )
 
 
 def check(

@@ -11,6 +11,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.kit import Array, fits, npy, reading
+from tieproof.trials.attacks import is_number
 from tieproof.trials.competition.inspection.tasks import part_of
 from tieproof.trials.competition.scoring import name_of
 from tieproof.trials.competition.truth import table
@@ -112,7 +113,7 @@ def _of_csv(path: Path) -> SubmissionForm | None:
         cells = [row for row in csv.reader(file) if row]
     if cells[0][1:] == [LISTS]:
         return _of_lists(cells)
-    headers = [] if all(map(_is_number, cells[0][1:])) and cells[0][0].lower() != "id" else cells[:1]
+    headers = [] if all(map(is_number, cells[0][1:])) and cells[0][0].lower() != "id" else cells[:1]
     body = cells[len(headers) :]
     try:
         rows = np.array([[float(cell) for cell in row[1:]] for row in body], dtype=np.float64)
@@ -156,7 +157,7 @@ def _by_query(ids: Sequence[str], rows: Array) -> dict[str, list[tuple[str, floa
 
 def _of_run(path: Path) -> SubmissionForm | None:
     lines = [line.split() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    if any(len(line) != 6 or not _is_number(line[4]) for line in lines):
+    if any(len(line) != 6 or not is_number(line[4]) for line in lines):
         return None
     rows = np.array([[float(line[4])] for line in lines])
 
@@ -226,11 +227,3 @@ FORMS: dict[str, Callable[[Path], SubmissionForm | None]] = {
 
 def _numbered(rows: Array) -> tuple[str, ...]:
     return tuple(map(str, range(len(rows))))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

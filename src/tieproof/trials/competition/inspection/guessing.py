@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.kit import Array, count
-from tieproof.trials.attacks import Finding, Verdict
+from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.luck import rounding
 from tieproof.trials.competition.inspection.attacks import (
     FileAttack,
@@ -327,19 +327,7 @@ GAMES: dict[str, Callable[[TaskTrial, FileAttack, WriteSubmission], Finding]] = 
 """The functions that judge attacks that are scored for the truth and for a guess, by their kinds."""
 
 ATTACKS = [
-    FileAttack(
-        "offline guessing",
-        "guessing",
-        "two pairs of equal vectors, or one list for all queries",
-        "What participants see must not tell apart two truths with the same scores.",
-        _two_pairs,
-    ),
-    FileAttack(
-        "hill climbing",
-        "climbing",
-        "random vectors or scores, and one guess at a label or a judgment",
-        "The allowed submissions must not reveal all labels.",
-        _one_pair,
-    ),
+    FileAttack(name, make, **told(name, "check"))
+    for name, make in {"offline guessing": _two_pairs, "hill climbing": _one_pair}.items()
 ]
 """The attacks on what is shown about the truth."""

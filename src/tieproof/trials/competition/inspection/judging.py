@@ -131,14 +131,6 @@ CERTAIN = 6.0
 """The number of standard deviations by which a leak must exceed random systems, and the number of standard errors by
 which the mean of a blind system must exceed them, to count as a gain."""
 
-WITHOUT_SCORE: dict[str, Verdict] = {
-    "refused": Verdict.REFUSED,
-    "crashed": Verdict.CRASHED,
-    "timed out": Verdict.TIMED_OUT,
-    "executed": Verdict.EXPLOITABLE,
-    "climbed": Verdict.EXPLOITABLE,
-}
-
 
 class TaskTrial(NamedTuple):
     """A task under attack.
@@ -166,7 +158,9 @@ class TaskTrial(NamedTuple):
 
     def without_score(self, attack: FileAttack, outcome: Scored) -> Finding:
         """The finding on a submission that got no score."""
-        return self.finding(attack, WITHOUT_SCORE[str(outcome.problem)], None, f"{outcome.message}.")
+        gained = outcome.problem in ("executed", "climbed")
+        verdict = Verdict.EXPLOITABLE if gained else Verdict(str(outcome.problem))
+        return self.finding(attack, verdict, None, f"{outcome.message}.")
 
 
 def _judge_blind(trial: TaskTrial, attack: FileAttack, score: float) -> Finding:

@@ -9,6 +9,7 @@ to write elsewhere and to use the network.
 import math
 import os
 import re
+import shutil
 import sys
 import tempfile
 import zipfile
@@ -157,13 +158,19 @@ MOST_SHOWN = 2**25
 """The most bytes of all files that a platform shows to participants."""
 
 
+HANDED_IN = "\0the file that was handed in"
+"""A word of a command that is replaced by the path of a submission's file."""
+
+
 class Task(NamedTuple):
     """A phase as its platform scores it.
 
     name : the name of the phase
     sample : a valid submission, a file or a folder; None if the bundle has none
-    lay : (a new folder, the folder of a submission, the path of its file within) → the layout to run; it copies files
-        into the new folder as the platform would
+    command, within : the command, and the folder in which it runs, as on the platform; `HANDED_IN` in the command is
+        the path of the submission's file
+    content : what the platform's folders hold, by path there: files and folders to copy, None for an empty folder
+    given : the platform's folder for a submission
     numbers : reads all numbers that a run has left, by name
     key : the name of the number by which submissions are ranked; None for the first one
     larger : whether larger is better
@@ -175,7 +182,10 @@ class Task(NamedTuple):
 
     name: str
     sample: Path | None
-    lay: Callable[[Path, Path, str], Program]
+    command: Sequence[str]
+    within: str
+    content: Mapping[str, Path | None]
+    given: str
     numbers: Callable[[Program, str], Numbers]
     key: str | None
     larger: bool
@@ -183,6 +193,27 @@ class Task(NamedTuple):
     truth: str
     shown: Callable[[Program, ProgramRun], str]
     submissions: int | None = None
+
+    def lay(self, room: Path, submission: Path, place: str) -> Program:
+        """The program, whose folders are made in a room, as its platform would make them.
+
+        submission : the folder of a submission, which is moved, because a copy of a giant file is large
+        place : the path of its file within
+        """
+        folders: dict[str, Path] = {}
+        for name, source in {**self.content, self.given: submission}.items():
+            here = room / os.path.normpath(f"/{name}").strip("/")  # a path of a stranger, which may lead up
+            here.parent.mkdir(parents=True, exist_ok=True)
+            if source is None:
+                here.mkdir(exist_ok=True)
+            elif source == submission:
+                shutil.move(source, here)
+            else:
+                (shutil.copytree if source.is_dir() else shutil.copyfile)(source, here)
+            if not any(name.startswith(f"{folder}/") for folder in folders):
+                folders[name] = here
+        words = [f"{self.given}/{place}" if word == HANDED_IN else word for word in self.command]
+        return Program(words, folders, self.within)
 
 
 def part_of(bundle: Path, name: str) -> Path:

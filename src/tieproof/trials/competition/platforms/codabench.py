@@ -2,9 +2,7 @@
 
 import json
 import shlex
-import shutil
 import zipfile
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -83,10 +81,14 @@ def _task_of(
     samples = [each["path"] for each in settings.get("solutions") or () if index in each["tasks"] and "path" in each]
     sample = folder_of(samples[0]) if samples else None
     public = [folder_of(phase["public_data"]) for phase in phases if "public_data" in phase]
+    content = {"/app/program": program, "/app/input": None, "/app/output": None, "/app/shared": None}
     return Task(
         name,
         sample,
-        partial(_lay, program, truth, _command_of(program)),
+        _command_of(program),
+        "/app/program",
+        content if truth is None else content | {"/app/input/ref": truth},
+        "/app/input/res",
         _numbers,
         str(column["key"]),
         column.get("sorting", "desc") == "desc",
@@ -106,18 +108,6 @@ def _command_of(program: Path) -> list[str]:
             if command:
                 return shlex.split(command)
     raise InputError(f"{program} has no metadata.yaml with a command. Add it, or Codabench runs nothing.")
-
-
-def _lay(program: Path, truth: Path | None, command: list[str], room: Path, submission: Path, place: str) -> Program:
-    """The folders of a scoring run; an archive that was handed in as a file is not unpacked."""
-    shutil.copytree(program, room / "program")
-    shutil.copytree(submission, room / "input" / "res", copy_function=shutil.move)  # a copy of a giant file is large
-    if truth is not None:
-        shutil.copytree(truth, room / "input" / "ref")
-    for name in ("output", "shared"):
-        (room / name).mkdir()
-    folders = {f"/app/{name}": room / name for name in ("program", "input", "output", "shared")}
-    return Program(command, folders, "/app/program")
 
 
 def shown(program: Program, run: ProgramRun) -> str:

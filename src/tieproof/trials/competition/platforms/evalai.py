@@ -1,11 +1,10 @@
 """EvalAI: a bundle for it, and its bundles run as its workers run them."""
 
-import shutil
-from functools import partial
 from pathlib import Path
 
+from tieproof.trials.competition import texts
 from tieproof.trials.competition.inspection.tasks import (
-    Program,
+    HANDED_IN,
     Task,
     Unpacker,
     files_by_name,
@@ -14,21 +13,8 @@ from tieproof.trials.competition.inspection.tasks import (
 )
 from tieproof.trials.competition.platforms.files import printed_numbers, read_yaml
 
-DRIVER = """
-import importlib, json, sys
-truth, submission, codename, packages = sys.argv[1:]
-sys.path.insert(0, packages)
-evaluate = importlib.import_module("challenge_1").evaluate
-found = evaluate(truth, submission, codename, submission_metadata={})
-print()
-print(found.get("submission_result"))
-print(json.dumps(list(found["result"][0].values())[0], default=float))
-"""
-"""Calls evaluate(truth, submission, codename, submission_metadata=…) of challenge_1; prints what participants see of
-its answer, the numbers in the last line."""
-
 PACKAGES = "/challenge_data"
-TRUTH_FOLDER, SUBMISSION = "/challenge_truth", "/challenge_submission"
+TRUTH_FOLDER = "/challenge_truth"
 
 
 def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
@@ -38,11 +24,22 @@ def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
     (package / "__init__.py").touch()
     schema = settings["leaderboard"][0]["schema"]
     larger = all(split["is_leaderboard_order_descending"] for split in settings["challenge_phase_splits"])
+    driver, phases = texts.read("evalai_driver.py.txt"), settings["challenge_phases"]
+    truths = [part_of(bundle, phase["test_annotation_file"]) for phase in phases]
     return [
         Task(
             str(phase["name"]),
             _sample_of(bundle, phase["codename"]),
-            partial(_lay, package, part_of(bundle, phase["test_annotation_file"]), phase["codename"]),
+            ["python3", "-c", driver, f"{TRUTH_FOLDER}/{truth.name}", HANDED_IN, phase["codename"], PACKAGES],
+            "/challenge_work",
+            {
+                PACKAGES: None,
+                f"{PACKAGES}/challenge_1": package,
+                TRUTH_FOLDER: None,
+                f"{TRUTH_FOLDER}/{truth.name}": truth,
+                "/challenge_work": None,
+            },
+            "/challenge_submission",
             printed_numbers,
             str(schema["default_order_by"]),
             larger,
@@ -52,7 +49,7 @@ def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
             lambda program, run: f"{run.out}\n{run.err}",
             most_submissions(phase),
         )
-        for phase in settings["challenge_phases"]
+        for phase, truth in zip(phases, truths, strict=True)
     ]
 
 
@@ -60,20 +57,3 @@ def _sample_of(bundle: Path, codename: str) -> Path | None:
     """The baseline that `new` writes; None if the bundle has none."""
     sample = part_of(bundle, f"baseline_{codename}")
     return sample if sample.is_dir() else None
-
-
-def _lay(package: Path, truth: Path, codename: str, room: Path, submission: Path, place: str) -> Program:
-    """The folders of a run; the submission is in a separate folder."""
-    shutil.copytree(package, room / "packages" / "challenge_1")
-    (room / "truth").mkdir()
-    shutil.copyfile(truth, room / "truth" / truth.name)
-    shutil.move(submission, room / "submission")
-    (room / "work").mkdir()
-    command = ["python3", "-c", DRIVER, f"{TRUTH_FOLDER}/{truth.name}", f"{SUBMISSION}/{place}", codename, PACKAGES]
-    folders = {
-        PACKAGES: room / "packages",
-        TRUTH_FOLDER: room / "truth",
-        SUBMISSION: room / "submission",
-        "/challenge_work": room / "work",
-    }
-    return Program(command, folders, "/challenge_work")

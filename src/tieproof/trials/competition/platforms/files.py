@@ -1,8 +1,6 @@
 """What the bundles of several platforms hold: pages, a starting kit, baselines, columns of a leaderboard, a logo."""
 
 import json
-import struct
-import zlib
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from io import BytesIO
@@ -12,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.data import load_digits
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError, library
 from tieproof.evaluation.result import flat_name
 from tieproof.kit import Array, reading
 from tieproof.trials.competition import texts
@@ -140,10 +138,7 @@ def as_yaml(content: Mapping[str, Any]) -> bytes:
     >>> as_yaml({"title": "Wörter", "start": "2027-01-10 00:00:00"}).decode()
     "title: Wörter\nstart: '2027-01-10 00:00:00'\n"
     """
-    try:
-        import yaml
-    except ImportError:
-        raise MissingExtraError("Writing a bundle", "competition") from None
+    yaml = library("yaml", "Writing a bundle", "competition")
     text: str = yaml.safe_dump(dict(content), sort_keys=False, allow_unicode=True, width=1000)
     return text.encode()
 
@@ -172,10 +167,7 @@ def json_of(path: Path) -> Any:
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file."""
-    try:
-        import yaml
-    except ImportError:
-        raise MissingExtraError(f"Reading {path}", "competition") from None
+    yaml = library("yaml", f"Reading {path}", "competition")
     text = text_of(path)
     with reading(path, "YAML"):
         loader = yaml.SafeLoader(text)
@@ -200,39 +192,9 @@ def _check_nodes(node: Any, path: Path) -> None:
             raise InputError(f"{path} has more than {MOST_NODES:,} keys and values. Shorten it.", "bundle")
 
 
-SIZE = 256
-BLUE, AMBER, WHITE = b"\x1f\x4e\x79", b"\xd9\x82\x1b", b"\xff\xff\xff"
-BARS = ((0.9, BLUE), (0.7, BLUE), (0.5, AMBER), (0.5, AMBER), (0.3, BLUE))
-"""The length of each bar, as a share of the width, and its color."""
-
-
 def logo_name(picture: Path | None) -> str:
     """The name of the logo's file in the bundle."""
     return "logo.png" if picture is None else f"logo{picture.suffix.lower()}"
-
-
-def logo() -> bytes:
-    r"""A picture of 256 by 256 pixels as a PNG.
-
-    >>> logo()[:8]
-    b'\x89PNG\r\n\x1a\n'
-    """
-    rows = b"".join(b"\0" + _row(at) for at in range(SIZE))
-    header = struct.pack(">IIBBBBB", SIZE, SIZE, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        _chunk(kind, data) for kind, data in ((b"IHDR", header), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
-    )
-
-
-def _row(at: int) -> bytes:
-    bar, within = divmod(at * len(BARS), SIZE)
-    length, color = BARS[bar]
-    filled = round(length * SIZE) if SIZE // 6 <= within < SIZE * 5 // 6 else 0
-    return color * filled + WHITE * (SIZE - filled)
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
 def last_line(out: str) -> str:

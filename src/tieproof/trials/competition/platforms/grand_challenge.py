@@ -3,9 +3,7 @@
 import gzip
 import json
 import re
-import shutil
 import tarfile
-from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -95,13 +93,18 @@ def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
         command += ["/input", "/output", TRUTH_FOLDER]  # replaced by other folders if bubblewrap is missing
     else:
         refuse_fixed_names(bundle, ("/input", "/output", TRUTH_FOLDER))
+    parts = [path for path in bundle.iterdir() if path.is_file() and path.suffix in (".py", ".json", ".txt")]
+    program = {f"{within}/{path.name}": path for path in parts}
     path = bundle / "phase_settings.json"
     key = str(json_of(path)["score_jsonpath"]) if path.is_file() else None
     return [
         Task(
             truth.name.removeprefix(PLAIN).strip("_") or "all",
             _sample_of(bundle, truth.name.removeprefix(PLAIN).strip("_")),
-            partial(_lay, bundle, truth, within, command),
+            command,
+            within,
+            {within: None, **program, "/output": None, TRUTH_FOLDER: truth},
+            "/input",
             lambda program, out: as_numbers(json.loads(_metrics_of(program))),
             key,
             True,
@@ -132,25 +135,6 @@ def _entry_of(dockerfile: str) -> tuple[str, list[str]]:
 def _sample_of(bundle: Path, name: str) -> Path | None:
     places = (bundle / "test" / name / "input", bundle / "test" / "input")
     return next((place for place in places if (place / "predictions.json").is_file()), None)
-
-
-def _lay(
-    bundle: Path, truth: Path, within: str, command: list[str], room: Path, submission: Path, place: str
-) -> Program:
-    (room / "program").mkdir()
-    for path in bundle.iterdir():
-        if path.is_file() and path.suffix in (".py", ".json", ".txt"):
-            shutil.copyfile(path, room / "program" / path.name)
-    shutil.copytree(truth, room / "truth")
-    shutil.move(submission, room / "input")
-    (room / "output").mkdir()
-    folders = {
-        "/input": room / "input",
-        "/output": room / "output",
-        within: room / "program",
-        TRUTH_FOLDER: room / "truth",
-    }
-    return Program(command, folders, within)
 
 
 def _metrics_of(program: Program) -> str:

@@ -1,17 +1,16 @@
 """Kaggle: a bundle for it, and its metric called once for each part of the solution."""
 
 import csv
-import shutil
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.kit import reading
+from tieproof.trials.competition import texts
 from tieproof.trials.competition.hosting import Hosted, HostedPhase
-from tieproof.trials.competition.inspection.tasks import Program, Task, Unpacker, files_by_name
+from tieproof.trials.competition.inspection.tasks import HANDED_IN, Task, Unpacker, files_by_name
 from tieproof.trials.competition.platforms.files import LISTED, WIDTH, Files, last_line, printed_numbers
 from tieproof.trials.competition.platforms.layout import BundlePlan, bundle_of
 from tieproof.trials.competition.truth import GROUP, ID, LABEL, read_judgments, table
@@ -82,33 +81,8 @@ def _sample(plan: BundlePlan, *_: object) -> bytes:
 MOST_BYTES = 500 * 10**6
 """The most bytes of a submission; a larger one is refused before anything reads it."""
 
-DRIVER = """
-import json, os, sys
-import pandas as pd
-metric, solution, submission, usage, most = sys.argv[1:]
-namespace = {"__name__": "metric"}
-exec(compile(open(metric).read(), metric, "exec"), namespace)
-solution = pd.read_csv(solution)
-try:
-    size = os.path.getsize(submission)
-    if size > int(most):
-        sys.exit(f"Kaggle refuses the submission: it has {size:,} bytes, but at most {int(most):,} are allowed")
-    submission = pd.read_csv(submission)
-except Exception as error:
-    sys.exit(f"Kaggle cannot read the submission as a table: {error}")
-row_id = solution.columns[0]
-if "Usage" in solution.columns:
-    others = set(solution[row_id][solution["Usage"] != usage])
-    solution = solution[solution["Usage"] == usage].drop(columns="Usage").reset_index(drop=True)
-    submission = submission[[each not in others for each in submission[row_id]]].reset_index(drop=True)
-found = namespace["score"](solution.copy(), submission.copy(), row_id)
-print()
-print(json.dumps({"score": float(found)}))
-"""
-"""Calls score(solution, submission, row_id) for the rows of one part; prints the answer."""
-
 SAMPLES = ("data/sample_submission.csv", "sample_submission.csv")
-METRIC, SUBMISSION = "/kaggle_metric", "/kaggle_submission"
+METRIC, PROGRAM = "/kaggle_metric", ("metric.py", "solution.csv")
 
 
 def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
@@ -119,12 +93,24 @@ def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
     if "" in usages:
         raise InputError("solution.csv has a row without Usage. Give each row one, such as Public.", "bundle")
     sample = next((bundle / each for each in SAMPLES if (bundle / each).is_file()), None)
-    public = files_by_name([bundle / "data"])
+    public, driver = files_by_name([bundle / "data"]), texts.read("kaggle_driver.py.txt")
     return [
         Task(
             usage,
             sample,
-            partial(_lay, bundle, usage),
+            [
+                "python3",
+                "-c",
+                driver,
+                f"{METRIC}/metric.py",
+                f"{METRIC}/solution.csv",
+                HANDED_IN,
+                usage,
+                str(MOST_BYTES),
+            ],
+            "/kaggle_work",
+            {METRIC: None, "/kaggle_work": None, **{f"{METRIC}/{name}": bundle / name for name in PROGRAM}},
+            "/kaggle_submission",
             printed_numbers,
             "score",
             True,
@@ -134,15 +120,3 @@ def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
         )
         for usage in usages
     ]
-
-
-def _lay(bundle: Path, usage: str, room: Path, submission: Path, place: str) -> Program:
-    """The folders of a run: the metric with the solution, and the submission."""
-    (room / "metric").mkdir()
-    for name in ("metric.py", "solution.csv"):
-        shutil.copyfile(bundle / name, room / "metric" / name)
-    shutil.move(submission, room / "submission")
-    (room / "work").mkdir()
-    paths = [f"{METRIC}/metric.py", f"{METRIC}/solution.csv", f"{SUBMISSION}/{place}", usage, str(MOST_BYTES)]
-    folders = {METRIC: room / "metric", SUBMISSION: room / "submission", "/kaggle_work": room / "work"}
-    return Program(["python3", "-c", DRIVER, *paths], folders, "/kaggle_work")

@@ -20,7 +20,6 @@ from tieproof.trials.competition.platforms.files import (
     as_yaml,
     baseline_of,
     columns_of,
-    logo,
     logo_name,
     starting_kit,
 )
@@ -160,7 +159,7 @@ MAKERS: dict[str, Maker] = {
     "page": _page,
     "program": _program,
     "package": _package,
-    "logo": lambda plan, *_: plan.settings.platform.logo or logo(),
+    "logo": lambda plan, *_: plan.settings.platform.logo or texts.path("logo.png"),
     "kit": lambda plan, *_: starting_kit(plan.settings, plan.platform),
     "truth": lambda plan, phase, *_: phase.content,
     "baseline": lambda plan, phase, *_: dict([baseline_of(plan.settings.scoring, phase)]),

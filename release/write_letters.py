@@ -1,4 +1,4 @@
-"""Runs the code of the letters to other projects, and writes what it prints below: `python docs/write_letters.py`."""
+"""Run the code of letters to other projects, and write what it prints below: `python release/write_letters.py`."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""Write refused.md, the page of errors and warnings, from the cases of the tests."""
+"""Write messages.md, the wording of all errors and warnings, from the cases of the tests."""
 
 import sys
 import tempfile
@@ -9,25 +9,8 @@ from typing import Any
 
 import tieproof as tp
 
-PAGE = Path(__file__).with_name("refused.md")
-TESTS = PAGE.parents[1] / "tests"
-
-INTRODUCTION = """<!-- Written by docs/write_refused.py from the cases in tests/refusals. -->
-
-# Errors and warnings
-
-tieproof never turns bad input into a number. It raises `tieproof.InputError`, whose message says what arrived, what
-was expected and what to do. Input that can be evaluated, but is probably a mistake, is evaluated with a
-`tieproof.InputWarning`, which the command line prints as one line on standard error. To turn these warnings into
-errors, call `warnings.simplefilter("error", tieproof.InputWarning)`. Every row of the tables below is a test.
-
-Every error that tieproof raises on purpose is a `tieproof.TieproofError`:
-
-- `InputError`, for bad input;
-- `MissingExtraError`, if an optional library is not installed;
-- `UnsafeProductError`, if the matrix product of the machine is less exact than its type promises;
-- `ClusterError`, if a cluster repeatedly fails at a part of an evaluation.
-"""
+PAGE = Path(__file__).with_name("messages.md")
+TESTS = PAGE.parents[1]
 
 
 def render(said: Callable[[Any], str] | None = None) -> str:
@@ -37,7 +20,7 @@ def render(said: Callable[[Any], str] | None = None) -> str:
         from refusals import SECTIONS
     finally:
         del sys.path[:2]
-    lines = [INTRODUCTION]
+    lines = ["# Errors and warnings", ""]
     for title, cases in SECTIONS.items():
         lines += [f"## {title}", "", "| input | message |", "|---|---|"]
         lines += [row(name, (said or message)(case)) for name, case in cases.items()]

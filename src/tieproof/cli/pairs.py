@@ -1,0 +1,53 @@
+"""`tieproof det` and `tieproof open-set`."""
+
+from typing import Any
+
+import tieproof
+from tieproof.cli.files import as_sides, evaluated
+from tieproof.cli.options import COUNT, SHARE, Option, command, repeated, shared
+from tieproof.cli.output import Outputs, answer, written
+
+DET = (
+    "Compute error rates and decisions of trials: EER, minDCF, TAR at FAR, best accuracy and F1, AUC.\n\n"
+    "A trial is a line such as '1 a.wav b.wav' or 'a.wav b.wav target', and a score is a line such as 'a.wav b.wav "
+    "0.83', larger for pairs that are more alike. The two files may be exchanged, and packed."
+)
+
+DET_EXAMPLES = ("tieproof det trials.txt scores.txt", "tieproof det pairs.csv scores.csv --folds 10 --json -")
+
+
+@command(
+    tieproof.det_curve_of_pairs,
+    DET,
+    DET_EXAMPLES,
+    labels="The trials: pairs with their labels.",
+    scores=Option("The same pairs with their scores.", more={"required": True}),
+    folds=Option("The number of folds of consecutive trials, each with a threshold chosen on the others.", COUNT),
+    **shared("json latex markdown"),
+)
+def det(outputs: Outputs, labels: str, scores: str, folds: int | None) -> None:
+    """Read the files, write and show the rates."""
+    make = lambda: tieproof.det_curve_of_pairs(labels, scores, folds=folds)  # noqa: E731
+    answer(outputs, written(make, [labels, scores], outputs))
+
+
+OPEN_SET = (
+    "Compute how often the first answer is right and accepted by a threshold, if some queries have no match: TPIR at "
+    "FPIR, the best F1 and the recall at full precision.\n\n"
+    "The files are those that tieproof evaluate reads. A label that the gallery lacks is that of a query without a "
+    "match. In tables, tie std is the standard deviation over the items that are as near as the first answer."
+)
+
+
+@command(
+    tieproof.open_set_identification,
+    OPEN_SET,
+    ("tieproof open-set probes.npz --gallery gallery.npz", "tieproof open-set frames.npy places.npy --fpir 0.01"),
+    **shared("embeddings labels"),
+    fpir=repeated("A false positive identification rate; repeat it for more.", SHARE),
+    **shared("gallery gallery_labels distance groups gallery_groups bits memory threads json latex markdown"),
+)
+def open_set(outputs: Outputs, **settings: Any) -> None:
+    """Read the files, find the first answers, write and show the rates."""
+    sides = as_sides(settings)
+    answer(outputs, evaluated(tieproof.open_set_identification, sides, outputs, **settings))
