@@ -885,7 +885,7 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
         "Invalid value for '--missing': 'drop' is not one of zero, skip, error. See: tieproof run --help",
     ),
     "measure": ({}, "qrels.txt run.txt -m mAPP", "--measure: Unknown measure 'mAPP'."),
-    "one file": ({}, "qrels.txt", "Missing argument 'RUN'. See: tieproof run --help"),
+    "one file": ({}, "qrels.txt", "Missing argument 'RUN...'. See: tieproof run --help"),
     "two outputs on one screen": (
         {},
         "qrels.txt run.txt -q --json -",

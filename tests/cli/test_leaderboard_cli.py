@@ -1,4 +1,4 @@
-"""`tieproof leaderboard` ranks runs, and the records among them."""
+"""`tieproof leaderboard` ranks runs, and the records among them, and `tieproof run` does so if several are given."""
 
 import csv
 import json
@@ -70,7 +70,9 @@ def test_lines_and_records(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
         ["1", "0.5", "input.tied"],
         ["3", "0.5", "bad"],
     ]
-    assert run("leaderboard", "qrels.txt", *FILES, "-m", "recip_rank", "--json", "b.json") == 0
+    assert run("run", "qrels.txt", *FILES, "-q", "--precision", "float32") == 0
+    assert capsys.readouterr().out == expected
+    assert run("run", "qrels.txt", *FILES, "-m", "recip_rank", "--json", "b.json") == 0
     assert json.loads(Path("b.json").read_text())["measure"] == "RR"
     assert run("leaderboard", "qrels.txt", *FILES, "-m", "recall@1", "--level", "0.5", "--json", "b.json") == 0
     assert json.loads(Path("b.json").read_text())["measure"] == "R(rel=0.5)@1"
@@ -85,7 +87,7 @@ def test_lines_and_records(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("run qrels.txt runs/bad.txt runs/input.tied", "unexpected extra argument (runs/input.tied)"),
+        ("run qrels.txt runs/bad.txt runs/input.tied --ci 0.9", "--ci applies to a single run, but 2 were given"),
         ("leaderboard qrels.txt runs -m AP,RR", "by one measure, not by AP,RR"),
         ("leaderboard qrels.txt runs --verify x", "--verify is of records"),
         ("leaderboard runs --published published.tsv", "--published is of runs"),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 import tieproof
 from tieproof.cli.exits import say
@@ -16,6 +17,7 @@ from tieproof.cli.options import (
     Option,
     OptionKind,
     Text,
+    argument,
     check_options,
     choice,
     command,
@@ -83,7 +85,11 @@ EXAMPLES = (
     HELP,
     EXAMPLES,
     qrels="The judgments; a grade above 0 is relevant.",
-    run="The documents of a system and their scores.",
+    run=argument(
+        "The documents of a system and their scores; several are ranked, as by tieproof leaderboard.",
+        nargs=-1,
+        required=True,
+    ),
     **shared("measures"),
     level=Option(
         "The smallest grade that is relevant, as -l of trec_eval; nDCG, ERR and RBP(gain=linear) read all grades. "
@@ -136,7 +142,7 @@ EXAMPLES = (
 def run(
     outputs: Outputs,
     qrels: str,
-    run: str,
+    run: Sequence[str],
     lines: bool,
     rule: Text,
     complete: bool,
@@ -150,6 +156,9 @@ def run(
     **settings: Any,
 ) -> None:
     """Read the files, evaluate the run, write and show the result."""
+    if len(run) > 1:
+        _rank([qrels, *run])
+        return
     if rule is not None and (lines or distribution):
         raise InputError(
             f"--as adds a column to the table, which {'--lines (-q)' if lines else '--distribution'} replaces; leave "
@@ -179,8 +188,8 @@ def run(
 
     categories = settings.pop("categories")
     result = written(
-        lambda: evaluated_files(evaluated, *read_pipes(qrels, run, categories=categories), **settings),
-        [split(path).path for path in (qrels, run, categories, items, gallery_items, settings["documents"]) if path],
+        lambda: evaluated_files(evaluated, *read_pipes(qrels, run[0], categories=categories), **settings),
+        [split(path).path for path in (qrels, *run, categories, items, gallery_items, settings["documents"]) if path],
         [*outputs, (report, page)],
     )
     if lines:
@@ -189,6 +198,22 @@ def run(
             print(sentence, file=sys.stderr)
     else:
         answer(outputs, result.distribution(distribution) if distribution else result)
+
+
+def _rank(files: Sequence[str]) -> None:
+    """Rank several runs by tieproof leaderboard with the same options; those that it does not have are refused."""
+    context = click.get_current_context()
+    group = context.find_root().command
+    assert isinstance(group, click.Group)
+    leaderboard = group.get_command(context, "leaderboard")
+    assert leaderboard is not None
+    sources = {name: context.get_parameter_source(name) for name in context.params if name not in ("qrels", "run")}
+    given = [name for name, source in sources.items() if source is not ParameterSource.DEFAULT]
+    known = [option.name for option in leaderboard.params]
+    for name in given:
+        if name not in known:
+            raise InputError(f"--{name} applies to a single run, but {len(files) - 1} were given; leave it out.")
+    context.invoke(leaderboard, files=files, **{name: context.params[name] for name in given})
 
 
 def read_pipes(*files: str, categories: Text) -> tuple[list[str | Piped], str | Piped | None]:

@@ -136,6 +136,8 @@ class Limits(NamedTuple):
 
 def as_limits(n_relevant: Any, n_items: Any, complete: Any, n_queries: int) -> Limits | None:
     """Return the numbers of items for lists that lack some, checked."""
+    if not isinstance(complete, bool | np.bool_):
+        raise InputError(f"complete must be True or False, not {complete!r}.", "complete")
     if complete and (n_relevant is None or n_items is not None):
         raise InputError(
             "complete=True says that the relevant items which a list lacks were never found. Pass n_relevant=, the "

@@ -125,7 +125,8 @@ def _same(rows: RowSource, stored: Entry) -> bool:
 
 
 def _parquet() -> TruthFormat:
-    pyarrow = library("pyarrow", "Writing a .parquet file", "parquet")
+    what = "Writing a .parquet file"
+    pyarrow, parquet = (library(name, what, "parquet") for name in ("pyarrow", "pyarrow.parquet"))
 
     def table(search: FoundNeighbors) -> Any:
         found = search.neighbors
@@ -135,12 +136,12 @@ def _parquet() -> TruthFormat:
         return pyarrow.table(columns)
 
     def agrees(search: FoundNeighbors, path: Path) -> bool:
-        with reading(path, "a Parquet file (.parquet)"), pyarrow.parquet.ParquetFile(path) as file:
+        with reading(path, "a Parquet file (.parquet)"), parquet.ParquetFile(path) as file:
             expected = table(search)
             same = file.schema_arrow.equals(expected.schema) and file.metadata.num_rows == len(expected)
             return bool(same and file.read().equals(expected))
 
-    return TruthFormat(lambda search, path: pyarrow.parquet.write_table(table(search), path), agrees)
+    return TruthFormat(lambda search, path: parquet.write_table(table(search), path), agrees)
 
 
 FORMATS: dict[str, dict[str, Callable[[], TruthFormat]]] = {
