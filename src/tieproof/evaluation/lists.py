@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from tieproof.evaluation.evaluated import Evaluated
 from tieproof.evaluation.given_lists import evaluate_lists
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty
-from tieproof.inputs.categories import Average
+from tieproof.inputs.categories import Average, categories_of
 from tieproof.inputs.lists import rounded_rows
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import Rounded, check_rounded
+from tieproof.inputs.scored_tables import is_table, read
 from tieproof.measures import DEFAULT_MEASURES, Measure
 
 
@@ -35,8 +35,14 @@ def evaluate_scores(
 
     Parameters
     ----------
-    scores : (q, n) array, or a list of q arrays of any lengths
-    relevance : the same shape
+    scores : (q, n) array, or a list of q arrays of any lengths; or a table, which has the relevance, too
+        A table is the path of a file (text with a header, JSON, lines of JSON or Parquet, packed or not), a data
+        frame or a table of Arrow, with a row for each document of each query. It has columns for the query (query_id,
+        qid, user_id, …), the document (doc_id, docno, item_id, …; needed only to refuse repeated documents), the score
+        (score, y_score, pred, similarity, prob, …) and the relevance (relevance, label, grade, target, y_true, …);
+        docs/files.md lists all names. A table without a query, of scores and relevance alone, is one list. Its
+        categories are as for `evaluate_run`, and `query_ids` of its result are strings, sorted.
+    relevance : the same shape; not with a table
         0: not relevant; above 0: relevant with that grade; -1: excluded from the ranking. Negative fractions are
         refused.
     labels : (q,) integers or strings, or (q, c) of 0/1, instead of relevance
@@ -86,6 +92,7 @@ def evaluate_scores(
 
     Examples
     --------
+    >>> import pandas
     >>> import tieproof as tp
     >>> tp.evaluate_scores([[0.9, 0.5, 0.5, 0.1]], [[0, 1, 0, 0]], measures=["RR"])["RR"]
     Estimate(lower=0.3333333333333333, expected=0.4166666666666667, upper=0.5, std=0.08333333333333333)
@@ -94,6 +101,10 @@ def evaluate_scores(
     Estimate(lower=0.5, expected=0.5, upper=1.0, std=0.0)
     >>> top_2.ties.queries_with_open_last_tie
     1
+    >>> table = {"qid": ["a", "a", "b", "b"], "pred": [0.9, 0.9, 0.2, 0.1], "label": [1, 0, 1, 0]}
+    >>> of_table = tp.evaluate_scores(pandas.DataFrame(table), measures=["RR"])
+    >>> of_table.per_query("RR").lower.tolist(), of_table.query_ids.tolist()
+    ([0.5, 1.0], ['a', 'b'])
     >>> similarities = [[1.0, 0.8, 0.1], [0.8, 1.0, 0.2], [0.1, 0.2, 1.0]]
     >>> tp.evaluate_scores(similarities, labels=["cat", "cat", "dog"], measures=["P@1"])["P@1"].lower
     1.0
@@ -101,8 +112,7 @@ def evaluate_scores(
     """
     check_rounded(precision, noise)
     judged_by = relevance, labels, gallery_labels, n_relevant, n_items
-    rows = rounded_rows(scores, "scores", precision)
-    return _result(evaluate_lists(rows, "scores", judged_by, measures, categories, average, empty, noise), precision)
+    return _evaluated("scores", scores, judged_by, measures, categories, average, empty, (noise, precision))
 
 
 @unchanged_files
@@ -123,6 +133,8 @@ def evaluate_distances(
 ) -> Result:
     """Score rankings given as distances: the same as `evaluate_scores`, but smaller is nearer.
 
+    A table has its distances in a column called distance, dist or score.
+
     An `InputWarning` is issued if a square matrix is probably one of similarities: its diagonal, excluded or
     relevant, is the largest number of each row, and other relevant items have larger distances than the rest. Another
     one is issued if queries probably find themselves, as for `evaluate_scores`.
@@ -138,12 +150,28 @@ def evaluate_distances(
     """
     check_rounded(precision, noise)
     judged_by = relevance, labels, gallery_labels, n_relevant, n_items
-    rows = rounded_rows(distances, "distances", precision)
-    return _result(
-        evaluate_lists(rows, "distances", judged_by, measures, categories, average, empty, noise), precision
-    )
+    return _evaluated("distances", distances, judged_by, measures, categories, average, empty, (noise, precision))
 
 
-def _result(evaluated: Evaluated, precision: Rounded | None) -> Result:
-    """The result of lists whose numbers were rounded to a precision."""
-    return Result(evaluated._replace(setting=replace(evaluated.setting, precision=precision)))
+def _evaluated(
+    name: str,
+    given: Any,
+    judged_by: tuple[Any, Any, Any, Any, Any],
+    measures: Sequence[str | Measure],
+    categories: Any,
+    average: Average,
+    empty: Empty,
+    rounding: tuple[float | None, Rounded | None],
+) -> Result:
+    """The result of lists, or of a table of them; `name` is "scores" or "distances", `rounding` noise and precision."""
+    noise, precision = rounding
+    queries = None
+    if judged_by[0] is None and judged_by[1] is None and is_table(given):
+        given, relevance, queries = read(given, name.removesuffix("s"))
+        judged_by = relevance, *judged_by[1:]
+        categories = categories_of(categories, queries.tolist(), average)
+    rows = rounded_rows(given, name, precision)
+    found = evaluate_lists(rows, name, judged_by, measures, categories, average, empty, noise)
+    if queries is not None:
+        found = found._replace(query_ids=queries[found.query_ids], empty_ids=queries[found.empty_ids])
+    return Result(found._replace(setting=replace(found.setting, precision=precision)))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tieproof.errors import InputError, about
-from tieproof.inputs.frames import COLUMNS, as_frame, column_called
+from tieproof.inputs.frames import as_frame, column_for
 from tieproof.inputs.labels import as_labels, check_code_points
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import text
@@ -140,14 +140,8 @@ def _by_query(values: Any) -> dict[str, Any]:
     if isinstance(values, Mapping):
         pairs = list(values.items())
     elif hasattr(values, "columns"):
-        names = [name for name in COLUMNS["query"] if name in values.columns]
-        if not names or "category" not in values.columns:
-            raise InputError(
-                f"The categories must have the columns {' or '.join(COLUMNS['query'])}, and category. The columns "
-                f"are {', '.join(map(str, values.columns)) or 'none'}; rename them."
-            )
-        columns = (column_called(values, name, "The categories").tolist() for name in (names[0], "category"))
-        pairs = list(zip(*columns, strict=True))
+        names = column_for(values, "query", "The categories"), column_for(values, "category", "The categories")
+        pairs = list(zip(*(column.tolist() for column in names), strict=True))
     else:
         raise InputError(
             "The categories of a run must be the path of a file, a dictionary {query: category} or a data frame, not "

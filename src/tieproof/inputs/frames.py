@@ -1,5 +1,6 @@
 """Tables that people hand in: data frames, tables of Arrow and lazy frames, read by the names of their columns."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,22 @@ from tieproof.inputs.options import needed
 from tieproof.ties import Array
 
 COLUMNS = {
-    "query": ("query_id", "qid", "q_id", "query-id"),
-    "document": ("doc_id", "docno", "docid", "corpus-id"),
+    "query": ("query_id", "qid", "q_id", "query-id", "query", "topic_id", "topic", "user_id", "user", "indexes"),
+    "document": ("doc_id", "docno", "docid", "corpus-id", "document_id", "doc", "document", "passage_id", "pid")
+    + ("item_id", "item"),
     "subtopic": ("subtopic_id", "subtopic", "iteration"),
-    "grade": ("relevance", "label", "grade", "rel", "score"),
-    "score": ("score",),
+    "grade": ("relevance", "label", "grade", "rel", "relevant", "is_relevant", "target", "y_true", "rating", "score"),
+    "score": ("score", "y_score", "pred", "prediction", "similarity", "sim", "prob", "probability", "logit", "y_prob")
+    + ("y_pred",),
+    "category": ("category",),
+    "distance": ("distance", "dist", "score"),
 }
-"""The names of columns in tieproof, ir_measures, ranx, PyTerrier, pytrec_eval, BEIR and
-ir_datasets; the first one found is read."""
+"""The names of columns in tieproof, ir_measures, ranx, PyTerrier, pytrec_eval, BEIR, ir_datasets, scikit-learn,
+torchmetrics and libraries of recommenders; the first one found is read. Letter case, signs between words and an s at
+the end do not matter."""
+
+MOST_NAMED = 4
+"""The most of these names that a message shows."""
 
 
 class _ArrowColumns:
@@ -47,13 +56,28 @@ def as_frame(values: Any) -> Any:
 
 def column_for(frame: Any, what: str, owner: str) -> Array:
     """Return the column with the queries, documents, … of a frame of any library whose columns have `to_numpy`."""
-    for name in COLUMNS[what]:
-        if name in frame.columns:
-            return column_called(frame, name, owner)
-    raise InputError(
-        f"{owner} must have a column for the {what}, called {' or '.join(COLUMNS[what])}. The "
-        f"columns are {', '.join(map(str, frame.columns)) or 'none'}; rename one."
-    )
+    name = name_of_column(frame, what)
+    if name is None:
+        raise InputError(
+            f"{owner} must have a column for the {what}, called {' or '.join(COLUMNS[what][:MOST_NAMED])}. The "
+            f"columns are {', '.join(map(str, frame.columns)) or 'none'}; rename one."
+        )
+    return column_called(frame, name, owner)
+
+
+def name_of_column(frame: Any, what: str, besides: Any = None) -> Any:
+    """Return the name of the column with the queries, documents, … of a frame, other than one; None without one."""
+    names = [name for name in frame.columns if name != besides]
+    return next((name for known in COLUMNS[what] for name in names if plain(name) == plain(known)), None)
+
+
+def plain(name: Any) -> str:
+    """Return a name without letter case, signs between words, and an s at the end.
+
+    >>> plain("Query-ID"), plain("query_ids")
+    ('queryid', 'queryid')
+    """
+    return re.sub(r"[\s_-]", "", str(name)).lower().removesuffix("s")
 
 
 def column_called(frame: Any, name: str, owner: str) -> Array:
@@ -64,4 +88,5 @@ def column_called(frame: Any, name: str, owner: str) -> Array:
             f"{owner} must have only one column with the name '{name}', not {count}. Keep one of them, or rename "
             "the others."
         )
-    return np.asarray(frame[name].to_numpy())
+    column = frame[name]
+    return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)

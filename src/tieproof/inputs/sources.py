@@ -5,7 +5,6 @@ Both come as a file, a dictionary, a data frame, a table of Arrow or an object o
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
@@ -31,7 +30,7 @@ class Role(NamedTuple):
     name: str
     verb: str
     layout: TrecLayout
-    value: Literal["grade", "score"]
+    value: Literal["grade", "score", "distance"]
 
 
 LIBRARIES = ("ir_datasets:", "mteb:")
@@ -200,7 +199,11 @@ def _from_json(path: File | Piped, entry: str | None, role: Role, queries: Numbe
 def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
     query = numbered(column_for(frame, "query", role.name).tolist(), queries, role)
     names = as_ids(column_for(frame, "document", role.name).tolist(), role, "document")
-    place = partial(_located, "row")
+    lines = getattr(frame, "lines", None)
+
+    def place(rows: Sequence[int]) -> str:
+        return _located("line", [lines[row] for row in rows]) if lines else _located("row", rows)
+
     source = Source(documents_called(names, query), np.zeros(0), role.name, place, names)
     value = _as_values(column_for(frame, role.value, role.name), role, source, queries)
     return source._replace(value=value, rank=_ranks_in(frame) if role.value == "score" else None)

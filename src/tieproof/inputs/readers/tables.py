@@ -1,0 +1,157 @@
+"""Tables in files, whose columns have names: text with a header, JSON, lines of JSON, and Parquet.
+
+The content tells the format, whatever the name of the file, which may be packed.
+"""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.frames import as_frame
+from tieproof.inputs.readers.lines import is_number, shown, unpacked
+from tieproof.inputs.readers.location import Piped, broken, check, kind_of, library, reading
+from tieproof.inputs.readers.text import ENCODING
+from tieproof.ties import Array
+
+KIND = "a table in UTF-8 text, JSON or Parquet"
+DELIMITERS = "\t;,| "
+"""What separates columns: the first of these in the header."""
+
+TRUTHS = {"true": 1, "false": 0}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table in memory, with what a data frame has.
+
+    columns : the names of the columns
+    values : the values of each column; None where one is missing
+    lines : the line on which each row ends; None for rows without lines
+    """
+
+    columns: Sequence[str]
+    values: Sequence[Sequence[Any]]
+    lines: Sequence[int] | None = None
+
+    def __getitem__(self, name: str) -> Array:
+        """The column of this name: numbers where all cells are, and otherwise objects."""
+        values = [*self.values[self.columns.index(name)]]
+        if set(map(type, values)) <= {int, float, bool}:
+            return as_numbers(values, f"numbers of column '{name}'")
+        return np.array(values, dtype=object)
+
+
+def read(location: str | os.PathLike[str] | Piped) -> Any:
+    """Read a table as a frame: `columns` has their names, and each is read by its name.
+
+    Text has a header, and columns separated by commas, tabs, semicolons, bars or blanks. JSON is a list of records,
+    a dictionary of columns, or a record on each line.
+    """
+    path = location if isinstance(location, Piped) else Path(location)
+    if isinstance(path, Path):
+        check(path)
+    with reading(path, KIND), path.open("rb") as file:
+        if file.read(4) == b"PAR1":
+            file.seek(0)
+            return as_frame(library("pyarrow.parquet", Path(str(path)), "parquet").read_table(file))
+    content = unpacked(location)[1].tobytes()
+    if kind_of(content) or b"\0" in content:
+        raise InputError(broken(path, KIND, content))
+    with reading(path, KIND):
+        text = content.decode(ENCODING)
+    table = _of_json(path, text) if text.lstrip()[:1] in ("[", "{") else _of_text(path, text)
+    if not table.values or not len(table.values[0]):
+        raise InputError(f"{path} has no rows; give a table with at least one.")
+    return table
+
+
+def as_number(cell: Any) -> Any:
+    """Return the number that a cell of text contains; the cell itself if it contains none.
+
+    >>> as_number("7"), as_number("0.5"), as_number("True"), as_number("0,5")
+    (7, 0.5, 1, '0,5')
+    """
+    if not isinstance(cell, str):
+        return cell
+    if not is_number(cell):
+        return TRUTHS.get(cell.lower(), cell)
+    return int(cell) if cell.lstrip("+-").isdigit() else float(cell)
+
+
+def _of_text(path: Path | Piped, text: str) -> Table:
+    first = text.lstrip("\n").partition("\n")[0]
+    delimiter = next((sign for sign in DELIMITERS if sign in first), ",")
+    with reading(path, KIND):
+        reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True, skipinitialspace=True)
+        rows, lines = [], []
+        for cells in reader:
+            if any(cells):
+                rows.append([cell.strip() or None for cell in cells])
+                lines.append(reader.line_num)
+    header, *rows = rows or [[]]
+    if any(is_number(name or "") for name in header):
+        raise InputError(
+            f"{path} has no header, but begins with '{shown(first.encode())}'. Write the names of the columns on its "
+            "first line, such as query_id,doc_id,score,relevance."
+        )
+    for line, cells in zip(lines[1:], rows, strict=True):
+        if len(cells) != len(header):
+            raise InputError(
+                f"{path} has a ragged row: line {line} has {len(cells)} cells, but the header has {len(header)}; give "
+                "every row the same number of cells."
+            )
+    if delimiter == ";":  # then a comma is the decimal point, as spreadsheets write it in many countries
+        rows = [[_with_point(cell) for cell in cells] for cells in rows]
+    return Table([name or "" for name in header], [*zip(*rows, strict=True)], lines[1:])
+
+
+def _with_point(cell: str | None) -> str | None:
+    number = (cell or "").replace(",", ".")
+    return number if is_number(number) else cell
+
+
+def _of_json(path: Path | Piped, text: str) -> Table:
+    lines = None
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        lines = [number for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+        content = [*_records(path, text)]
+    if isinstance(content, dict) and not all(isinstance(values, list | dict) for values in content.values()):
+        content = [content]
+    if isinstance(content, list) and all(isinstance(record, dict) for record in content):
+        names = [*dict.fromkeys(name for record in content for name in record)]
+        return Table(names, [[record.get(name) for record in content] for name in names], lines)
+    # A column of pandas is a dictionary from its index.
+    columns = [
+        [*values.values()] if isinstance(values, dict) else values
+        for values in (content.values() if isinstance(content, dict) else ())
+    ]
+    if len({len(column) for column in columns}) != 1:
+        raise InputError(
+            f"{path} is JSON, but neither a list of records nor a dictionary of columns of one length. Write it by "
+            "frame.to_json(path, orient='records')."
+        )
+    return Table([*content], columns, None)
+
+
+def _records(path: Path | Piped, text: str) -> Iterator[Any]:
+    """Yield what is on each line."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                yield json.loads(line)
+            except (ValueError, RecursionError):
+                raise InputError(
+                    f"{path} has no JSON on line {number}: '{shown(line.encode())}'. Write a list of records, or a "
+                    "record on each line."
+                ) from None

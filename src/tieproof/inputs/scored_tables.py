@@ -1,0 +1,75 @@
+"""Tables with a score and the relevance of each document: read by the names of their columns, and split into lists."""
+
+import os
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.frames import COLUMNS, as_frame, column_called, column_for, name_of_column, plain
+from tieproof.inputs.readers import tables, trec
+from tieproof.inputs.readers.columns import NAMES
+from tieproof.inputs.sources import QRELS, Role, checked, decoded, warn_of_ranks
+from tieproof.ties import Array, FloatArray
+
+KNOWN = {plain(name) for names in (*COLUMNS.values(), NAMES["ids"], ("", "rank")) for name in names}
+"""The names of columns that tell nothing about the queries of a table without a column for them."""
+
+
+class ScoredLists(NamedTuple):
+    """The lists of a table, with their numbers and grades, and the names of their queries, sorted."""
+
+    numbers: list[FloatArray]
+    grades: list[FloatArray]
+    queries: Array
+
+
+def is_table(values: Any) -> bool:
+    """Whether scores without relevance are a table: a file or a frame."""
+    return isinstance(values, str | os.PathLike) or hasattr(as_frame(values), "columns")
+
+
+def read(values: Any, what: str) -> ScoredLists:
+    """Read a table; `what` is the column of its numbers, "score" or "distance"."""
+    is_file = isinstance(values, str | os.PathLike)
+    frame, name = (tables.read(values), os.fsdecode(values)) if is_file else (as_frame(values), "The table")
+    number = name_of_column(frame, what)
+    if number is None and what == "score" and (far := name_of_column(frame, "distance")):
+        raise InputError(
+            f"{name} has distances, in column '{far}', where smaller is nearer, and no scores. Pass it to "
+            "tp.evaluate_distances; on the command line, add --distances."
+        )
+    numbers = column_for(frame, what, name)
+    query, document = name_of_column(frame, "query"), name_of_column(frame, "document")
+    others = [str(column) for column in frame.columns if plain(column) not in KNOWN]
+    if query is None and others:
+        raise InputError(
+            f"{name} has no column for the query, called {' or '.join(COLUMNS['query'][:4])}, but columns that may "
+            f"be it: {', '.join(others)}. Rename the one that is; if all rows are one list, leave these columns out."
+        )
+    grade = name_of_column(frame, "grade", besides=number)
+    if grade is None:
+        raise InputError(
+            f"{name} must have a column for the relevance, called {' or '.join(COLUMNS['grade'][:4])}. The columns "
+            f"are {', '.join(map(str, frame.columns))}; rename one, or pass the judgments and the run to "
+            "tp.evaluate_run (tieproof run)."
+        )
+    count = len(numbers)
+    lists = tables.Table(
+        ["query_id", "doc_id", what, "relevance"],
+        [
+            [0] * count if query is None else column_called(frame, query, name).tolist(),
+            range(count) if document is None else column_called(frame, document, name).tolist(),
+            *([*map(tables.as_number, column.tolist())] for column in (numbers, column_called(frame, grade, name))),
+        ],
+        getattr(frame, "lines", None),
+    )
+    queries = trec.numbering()
+    source, _ = checked(lists, Role(name, "is", trec.RUN, what), queries)
+    judged, _ = checked(lists, QRELS._replace(name=name, verb="is"), queries)
+    warn_of_ranks(source, queries)
+    ids = np.array([decoded(each) for each in queries])
+    order = np.argsort(ids)
+    place = np.argsort(order)[source.documents.query]
+    rows, ends = np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1]
+    return ScoredLists(*(np.split(each.value[rows], ends) for each in (source, judged)), ids[order])
