@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tieproof.inputs.frames import COLUMNS
 from tieproof.inputs.readers import FILE_FORMATS
 from tieproof.inputs.readers.columns import NAMES
 
@@ -120,7 +121,7 @@ tp.evaluate_run(qrels, run, truncated=True)
 
 Scores must be larger for nearer documents: negate those of a store that returns distances, such as Qdrant with a
 Euclidean distance, whose hits are refused because their scores increase along every list. The samples of RAGAS have
-ids without scores, in the order of the ranking, so that there are no ties:
+ids without scores, in the order of the ranking:
 
 ```python
 qrels = {{i: dict.fromkeys(each.reference_context_ids, 1) for i, each in enumerate(samples)}}
@@ -130,12 +131,13 @@ run = {{i: {{name: -rank for rank, name in enumerate(each.retrieved_context_ids)
 Only one file can be standard input. Data frames of pandas and polars, also lazy ones, tables of pyarrow and relations
 of DuckDB have these columns:
 
-| content | names of the column |
+| content | names of the column, in any letter case, with any signs between words |
 |---|---|
-| the query | `query_id`, `qid`, `q_id`, `query-id` |
-| the document | `doc_id`, `docno`, `docid`, `corpus-id` |
-| the score, in a run | `score` |
-| the grade, in qrels | `relevance`, `label`, `grade`, `rel`, `score` |
+{columns}
+
+`tieproof scores FILE`, `tp.evaluate_scores(path)` and `tp.evaluate_distances(path)` read a table with scores (or
+distances) and relevance: text with a header (columns separated by commas, tabs or semicolons), JSON, lines of JSON or
+Parquet, also packed. Without a query, it is one list.
 
 ## Lists of an index
 
@@ -165,7 +167,8 @@ def render() -> str:
         for extension in sorted(FILE_FORMATS, key=order)
     )
     names = (f"| {what} | {', '.join(f'`{name}`' for name in known)} |" for what, known in NAMES.items())
-    return PAGE_TEXT.format(formats="\n".join(formats), names="\n".join(names))
+    columns = (f"| the {what} | {', '.join(f'`{name}`' for name in known)} |" for what, known in COLUMNS.items())
+    return PAGE_TEXT.format(formats="\n".join(formats), names="\n".join(names), columns="\n".join(columns))
 
 
 def order(extension: str) -> int:

@@ -359,7 +359,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a frame": (
         of_run(categories=pd.DataFrame({"name": ["q1"], "category": ["a"]})),
-        r"must have a column for the query, called query_id or qid or q_id or query-id. The columns are name, category",
+        r"must have a column for the query, called query_id or .*\. The columns are name, category",
     ),
     "no file": (of_run(categories="nowhere.txt"), r"nowhere.txt does not exist"),
 }

@@ -34,10 +34,10 @@ HELP = (
 )
 
 EXAMPLES = (
-    "tieproof scores predictions.csv",
-    "tieproof scores predictions.jsonl -m AP,nDCG@10 --per-query queries.csv",
-    "tieproof scores neighbors.parquet --distances --json result.json",
-    "zcat predictions.tsv.gz | tieproof scores - -m AUC",
+    "tieproof scores scores.csv",
+    "tieproof scores scores.jsonl -m AP,nDCG@10 --per-query queries.csv",
+    "tieproof scores distances.parquet --distances --json result.json",
+    "cat scores.csv | tieproof scores - -m AUC",
 )
 
 

@@ -37,11 +37,11 @@ def evaluate_scores(
     ----------
     scores : (q, n) array, or a list of q arrays of any lengths; or a table, which has the relevance, too
         A table is the path of a file (text with a header, JSON, lines of JSON or Parquet, packed or not), a data
-        frame or a table of Arrow, with a row for each document of each query. It has columns for the query (query_id,
-        qid, user_id, …), the document (doc_id, docno, item_id, …; needed only to refuse repeated documents), the score
-        (score, y_score, pred, similarity, prob, …) and the relevance (relevance, label, grade, target, y_true, …);
-        docs/files.md lists all names. A table without a query, of scores and relevance alone, is one list. Its
-        categories are as for `evaluate_run`, and `query_ids` of its result are strings, sorted.
+        frame or a table of Arrow, with a row for each document of each query. It has columns for the query
+        (query_id, qid, user_id, …), the document (doc_id, docno, item_id, …; needed only to refuse repeated
+        documents), the score (score, y_score, pred, similarity, prob, …) and the relevance (relevance, label, grade,
+        target, y_true, …); docs/files.md lists all names. A table without a query, of scores and relevance alone, is
+        one list. Its categories are as for `evaluate_run`, and `query_ids` of its result are strings, sorted.
     relevance : the same shape; not with a table
         0: not relevant; above 0: relevant with that grade; -1: excluded from the ranking. Negative fractions are
         refused.
@@ -163,7 +163,11 @@ def _evaluated(
     empty: Empty,
     rounding: tuple[float | None, Rounded | None],
 ) -> Result:
-    """The result of lists, or of a table of them; `name` is "scores" or "distances", `rounding` noise and precision."""
+    """Return the result of lists, or of a table of them.
+
+    name : "scores" or "distances"
+    rounding : `noise` and `precision`
+    """
     noise, precision = rounding
     queries = None
     if judged_by[0] is None and judged_by[1] is None and is_table(given):

@@ -11,12 +11,16 @@ from tieproof.ties import Array
 
 COLUMNS = {
     "query": ("query_id", "qid", "q_id", "query-id", "query", "topic_id", "topic", "user_id", "user", "indexes"),
-    "document": ("doc_id", "docno", "docid", "corpus-id", "document_id", "doc", "document", "passage_id", "pid")
-    + ("item_id", "item"),
+    "document": (
+        *("doc_id", "docno", "docid", "corpus-id", "document_id", "doc", "document"),
+        *("passage_id", "pid", "item_id", "item"),
+    ),
     "subtopic": ("subtopic_id", "subtopic", "iteration"),
     "grade": ("relevance", "label", "grade", "rel", "relevant", "is_relevant", "target", "y_true", "rating", "score"),
-    "score": ("score", "y_score", "pred", "prediction", "similarity", "sim", "prob", "probability", "logit", "y_prob")
-    + ("y_pred",),
+    "score": (
+        *("score", "y_score", "pred", "prediction", "similarity", "sim"),
+        *("prob", "probability", "logit", "y_prob", "y_pred"),
+    ),
     "category": ("category",),
     "distance": ("distance", "dist", "score"),
 }

@@ -1,4 +1,4 @@
-"""Tables with a score and the relevance of each document: read by the names of their columns, and split into lists."""
+"""Tables with a score and the relevance of each document: read by the names of columns, and split into lists."""
 
 import os
 from typing import Any, NamedTuple
@@ -8,12 +8,9 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.inputs.frames import COLUMNS, as_frame, column_called, column_for, name_of_column, plain
 from tieproof.inputs.readers import tables, trec
-from tieproof.inputs.readers.columns import NAMES
+from tieproof.inputs.readers.columns import NO_DIMENSIONS
 from tieproof.inputs.sources import QRELS, Role, checked, decoded, warn_of_ranks
 from tieproof.ties import Array, FloatArray
-
-KNOWN = {plain(name) for names in (*COLUMNS.values(), NAMES["ids"], ("", "rank")) for name in names}
-"""The names of columns that tell nothing about the queries of a table without a column for them."""
 
 
 class ScoredLists(NamedTuple):
@@ -41,7 +38,7 @@ def read(values: Any, what: str) -> ScoredLists:
         )
     numbers = column_for(frame, what, name)
     query, document = name_of_column(frame, "query"), name_of_column(frame, "document")
-    others = [str(column) for column in frame.columns if plain(column) not in KNOWN]
+    others = [str(column) for column in frame.columns if plain(column) not in NO_DIMENSIONS]
     if query is None and others:
         raise InputError(
             f"{name} has no column for the query, called {' or '.join(COLUMNS['query'][:4])}, but columns that may "
@@ -55,15 +52,17 @@ def read(values: Any, what: str) -> ScoredLists:
             "tp.evaluate_run (tieproof run)."
         )
     count = len(numbers)
-    lists = tables.Table(
-        ["query_id", "doc_id", what, "relevance"],
-        [
-            [0] * count if query is None else column_called(frame, query, name).tolist(),
-            range(count) if document is None else column_called(frame, document, name).tolist(),
-            *([*map(tables.as_number, column.tolist())] for column in (numbers, column_called(frame, grade, name))),
-        ],
-        getattr(frame, "lines", None),
-    )
+    columns = {
+        "query_id": [0] * count if query is None else column_called(frame, query, name).tolist(),
+        "doc_id": range(count) if document is None else column_called(frame, document, name).tolist(),
+    }
+    for known, column in (
+        (what, number),
+        ("relevance", grade),
+        *([("rank", "rank")] if "rank" in frame.columns else []),
+    ):
+        columns[known] = [*map(tables.as_number, column_called(frame, column, name).tolist())]
+    lists = tables.Table([*columns], [*columns.values()], getattr(frame, "lines", None))
     queries = trec.numbering()
     source, _ = checked(lists, Role(name, "is", trec.RUN, what), queries)
     judged, _ = checked(lists, QRELS._replace(name=name, verb="is"), queries)

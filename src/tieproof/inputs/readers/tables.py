@@ -7,7 +7,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from tieproof.inputs.readers.text import ENCODING
 from tieproof.ties import Array
 
 KIND = "a table in UTF-8 text, JSON or Parquet"
-DELIMITERS = "\t;,| "
+DELIMITERS = "\t;,"
 """What separates columns: the first of these in the header."""
 
 TRUTHS = {"true": 1, "false": 0}
@@ -53,7 +53,7 @@ class Table:
 def read(location: str | os.PathLike[str] | Piped) -> Any:
     """Read a table as a frame: `columns` has their names, and each is read by its name.
 
-    Text has a header, and columns separated by commas, tabs, semicolons, bars or blanks. JSON is a list of records,
+    Text has a header, and columns separated by commas, tabs or semicolons. JSON is a list of records,
     a dictionary of columns, or a record on each line.
     """
     path = location if isinstance(location, Piped) else Path(location)
@@ -91,32 +91,24 @@ def _of_text(path: Path | Piped, text: str) -> Table:
     first = text.lstrip("\n").partition("\n")[0]
     delimiter = next((sign for sign in DELIMITERS if sign in first), ",")
     with reading(path, KIND):
-        reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True, skipinitialspace=True)
-        rows, lines = [], []
-        for cells in reader:
-            if any(cells):
-                rows.append([cell.strip() or None for cell in cells])
-                lines.append(reader.line_num)
-    header, *rows = rows or [[]]
-    if any(is_number(name or "") for name in header):
+        reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
+        numbered = [(reader.line_num, [each.strip() for each in row]) for row in reader if any(row)]
+    lines = [line for line, _ in numbered[1:]]
+    header, *rows = [row for _, row in numbered]
+    if any(map(is_number, header)):
         raise InputError(
             f"{path} has no header, but begins with '{shown(first.encode())}'. Write the names of the columns on its "
             "first line, such as query_id,doc_id,score,relevance."
         )
-    for line, cells in zip(lines[1:], rows, strict=True):
-        if len(cells) != len(header):
+    for line, row in zip(lines, rows, strict=True):
+        if len(row) != len(header):
             raise InputError(
-                f"{path} has a ragged row: line {line} has {len(cells)} cells, but the header has {len(header)}; give "
-                "every row the same number of cells."
+                f"{path} has a ragged row: line {line} has {len(row)} cells, but the header has {len(header)}; "
+                "give every row the same number of cells."
             )
     if delimiter == ";":  # then a comma is the decimal point, as spreadsheets write it in many countries
-        rows = [[_with_point(cell) for cell in cells] for cells in rows]
-    return Table([name or "" for name in header], [*zip(*rows, strict=True)], lines[1:])
-
-
-def _with_point(cell: str | None) -> str | None:
-    number = (cell or "").replace(",", ".")
-    return number if is_number(number) else cell
+        rows = [[point if is_number(point := cell.replace(",", ".")) else cell for cell in row] for row in rows]
+    return Table(header, [[cell or None for cell in column] for column in zip(*rows, strict=True)], lines)
 
 
 def _of_json(path: Path | Piped, text: str) -> Table:
@@ -124,8 +116,8 @@ def _of_json(path: Path | Piped, text: str) -> Table:
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
-        lines = [number for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-        content = [*_records(path, text)]
+        numbered = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+        lines, content = [number for number, _ in numbered], [_record(path, *each) for each in numbered]
     if isinstance(content, dict) and not all(isinstance(values, list | dict) for values in content.values()):
         content = [content]
     if isinstance(content, list) and all(isinstance(record, dict) for record in content):
@@ -144,14 +136,11 @@ def _of_json(path: Path | Piped, text: str) -> Table:
     return Table([*content], columns, None)
 
 
-def _records(path: Path | Piped, text: str) -> Iterator[Any]:
-    """Yield what is on each line."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                yield json.loads(line)
-            except (ValueError, RecursionError):
-                raise InputError(
-                    f"{path} has no JSON on line {number}: '{shown(line.encode())}'. Write a list of records, or a "
-                    "record on each line."
-                ) from None
+def _record(path: Path | Piped, number: int, line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        raise InputError(
+            f"{path} has no JSON on line {number}: '{shown(line.encode())}'. Write a list of records, or a record on "
+            "each line."
+        ) from None
