@@ -89,16 +89,13 @@ header, and runs of MS MARCO, which have three columns (query, document, rank). 
 goes from 0 or 1 to the length of each list without gaps, and scores otherwise. As in trec_eval 10, lines that begin
 with `#` are comments, and text after the tag of a run is not read; a warning counts the comments that have all
 columns. Ids may contain blanks where tabs separate all columns, lines may end in LF, CR and LF, or CR alone, and
-both files must have the same encoding. Ranks beside scores do not rank, but if they contradict the scores in most
-lists, a warning has the score by both. Files with the extension `.jsonl` are read as predictions of
+both files must have the same encoding. Files with the extension `.jsonl` are read as predictions of
 sentence-transformers, and `.json` as a dictionary `{{query: {{document: number}}}}`, as ranx and pytrec_eval have
 it, or as predictions of [MTEB](integrations/mteb.md#saved-predictions), of which `FILE:SUBSET/SPLIT` names a split.
 Qrels may also be a data set of [ir_datasets](https://ir-datasets.com), such as
 `ir_datasets:msmarco-passage/trec-dl-2019/judged`, or a task of MTEB, such as `mteb:SciFact`, which that library
 downloads (extra `ir-datasets` or `mteb`). The commands
-`run`, `compare`, `verify`, `agree` and `diversity` also read qrels and runs from standard input, written `-`, and
-from pipes, in TREC format or as such a dictionary. `compare` calls a system as its file is called, unless
-`NAME=FILE` gives it another name:
+`run`, `compare`, `verify`, `agree` and `diversity` also read both from standard input, written `-`, and from pipes:
 
 ```text
 ssh host cat run.gz | tieproof run qrels.txt -
@@ -110,8 +107,7 @@ Responses of Elasticsearch and OpenSearch are runs, too: pass `{{query: response
 `dict(zip(queries, answer["responses"]))` after a multi-search, to `tp.evaluate_run`, with `truncated=True`, because a
 response is cut off at the `size` of its search. Hits are ranked by `_score`, and named by `_id`.
 
-So are the results of retrievers, of which each hit has a `score` and a `node_id` (LlamaIndex) or an `id` (Haystack,
-Qdrant). They are cut off at the retriever's `top_k`:
+So are the results of retrievers, with a `score` and a `node_id` (LlamaIndex) or an `id` (Haystack, Qdrant):
 
 ```python
 run = {{query: retriever.retrieve(text) for query, text in queries.items()}}  # LlamaIndex
