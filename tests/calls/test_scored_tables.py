@@ -14,7 +14,7 @@ import pytest
 
 import tieproof as tp
 
-ROWS = {
+ROWS: dict[str, list[Any]] = {
     "query_id": ["q2", "q1", "q1", "q2"],
     "doc_id": ["a", "a", "b", "b"],
     "score": [0.125, 0.875, 0.875, 0.25],
@@ -110,3 +110,15 @@ def test_distances_are_asked_for(tmp_path: Path) -> None:
 def test_integers_that_float64_would_round_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "big.csv").write_text(f"qid,score,rel\na,{2**53},0\na,{2**53 + 1},1\n")
     assert tp.evaluate_scores(tmp_path / "big.csv", measures=["RR"])["RR"].lower == 1
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_embeddings_may_be_a_frame_with_vectors_or_text(library: str) -> None:
+    frame = pytest.importorskip(library).DataFrame
+    vectors, labels = [[1.0, 0.0], [1.0, 0.5], [0.0, 1.0], [0.5, 1.0]], [0, 0, 1, 1]
+    expected = tp.evaluate(vectors, labels).to_json()
+    assert tp.evaluate(frame({"caption": list("abcd"), "label": labels, "v": vectors}), labels).to_json() == expected
+    columns = dict(zip(("x0", "x1"), map(list, zip(*vectors, strict=True)), strict=True))
+    with pytest.warns(tp.InputWarning, match="caption, label are left out, and the dimensions are x0, x1"):
+        found = tp.evaluate(frame({"caption": list("abcd"), "label": labels} | columns), labels)
+    assert found.to_json() == expected

@@ -171,7 +171,7 @@ def _evaluated(
     noise, precision = rounding
     queries = None
     if judged_by[0] is None and judged_by[1] is None and is_table(given):
-        given, relevance, queries = read(given, name.removesuffix("s"))
+        given, relevance, queries = read(given, "score" if name == "scores" else "distance")
         judged_by = relevance, *judged_by[1:]
         categories = categories_of(categories, queries.tolist(), average)
     rows = rounded_rows(given, name, precision)

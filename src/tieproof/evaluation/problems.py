@@ -236,9 +236,8 @@ def in_memory(
 
 def _as_rows(values: Any, name: str) -> Array | RowSource:
     """Return the values as an array, or as rows that are read when they are needed."""
-    if not isinstance(values, np.ndarray) and is_source(values):
-        return values
-    return as_array(vectors_of(values, name), name)
+    is_read = not isinstance(values, np.ndarray) and is_source(values)
+    return values if is_read else as_array(vectors_of(values, name), name)
 
 
 def _rows_in_memory(rows: Embeddings | RankedRows) -> Embeddings:

@@ -1,7 +1,7 @@
 """Tables with a score and the relevance of each document: read by the names of columns, and split into lists."""
 
 import os
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def is_table(values: Any) -> bool:
     return isinstance(values, str | os.PathLike) or hasattr(as_frame(values), "columns")
 
 
-def read(values: Any, what: str) -> ScoredLists:
+def read(values: Any, what: Literal["score", "distance"]) -> ScoredLists:
     """Read a table; `what` is the column of its numbers, "score" or "distance"."""
     is_file = isinstance(values, str | os.PathLike)
     frame, name = (tables.read(values), os.fsdecode(values)) if is_file else (as_frame(values), "The table")
@@ -71,4 +71,4 @@ def read(values: Any, what: str) -> ScoredLists:
     order = np.argsort(ids)
     place = np.argsort(order)[source.documents.query]
     rows, ends = np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1]
-    return ScoredLists(*(np.split(each.value[rows], ends) for each in (source, judged)), ids[order])
+    return ScoredLists(np.split(source.value[rows], ends), np.split(judged.value[rows], ends), ids[order])
