@@ -148,8 +148,8 @@ def test_tables_of_scores_are_evaluated(run: Run, monkeypatch: pytest.MonkeyPatc
     assert run("scores", "scores.csv", *options) == (0, expected.to_json() + "\n", "")
     assert expected["RR"].lower == 0.75  # q1 is tied with d2, q2 is first
     expected = tp.evaluate_distances("distances.parquet", n_relevant=1, n_items=9, measures=["RR"])
-    options = "--distances -m RR --n-relevant 1 --n-items 9 --json - --per-query queries.csv"
-    assert run("scores", "distances.parquet", *options.split()).out == expected.to_json() + "\n"
+    cut_off = "scores distances.parquet --distances -m RR --n-relevant 1 --n-items 9 --json - --per-query queries.csv"
+    assert run(*cut_off.split()).out == expected.to_json() + "\n"
     assert Path("queries.csv").read_text().splitlines()[1].startswith(f"q1,RR,{1 / 9},")  # all nine may be tied
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(SCORES.encode())))
     assert run("scores", "-", "-m", "RR").out == f"{tp.evaluate_scores('scores.csv', measures=['RR'])}\n"

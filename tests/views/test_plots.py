@@ -13,7 +13,8 @@ import pytest
 import oracle
 import tieproof as tp
 from tieproof.errors import InputError, MissingExtraError
-from tieproof.evaluation.pictures import PICTURES, height
+from tieproof.evaluation.pictures import PICTURES as OF_RESULTS
+from tieproof.evaluation.pictures import height
 from tieproof.evaluation.text import evaluated
 from tieproof.show import drawing, style
 from tieproof.show.files import output
@@ -307,7 +308,7 @@ def test_a_picture_is_written_to_a_path(tmp_path: Path) -> None:
     found = tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["AP", "P@1"])
     axes = found.plot(tmp_path / "x.png")
     assert [label.get_text() for label in axes.get_yticklabels()] == ["AP", "P@1"]
-    with output(tmp_path / "y.png", PICTURES) as write:
+    with output(tmp_path / "y.png", OF_RESULTS) as write:
         write(found)
     assert (tmp_path / "x.png").read_bytes() == (tmp_path / "y.png").read_bytes()
     found.plot_queries(ax=str(tmp_path / "q.svg"))

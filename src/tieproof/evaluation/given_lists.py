@@ -42,7 +42,7 @@ COUNTED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32")))
 def evaluate_lists(
     values: Any,
     name: str,
-    judged_by: tuple[Any, Any, Any, Any, Any],
+    judged_by: tuple[Any, ...],
     measures: Sequence[str | Measure],
     categories: Any,
     average: Average,

@@ -7,11 +7,11 @@ from typing import Any
 from tieproof.evaluation.given_lists import evaluate_lists
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty
-from tieproof.inputs.categories import Average, categories_of
+from tieproof.inputs.categories import Average
 from tieproof.inputs.lists import rounded_rows
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import Rounded, check_rounded
-from tieproof.inputs.scored_tables import is_table, read
+from tieproof.inputs.scored_tables import lists_in
 from tieproof.measures import DEFAULT_MEASURES, Measure
 
 
@@ -156,7 +156,7 @@ def evaluate_distances(
 def _evaluated(
     name: str,
     given: Any,
-    judged_by: tuple[Any, Any, Any, Any, Any],
+    judged_by: tuple[Any, ...],
     measures: Sequence[str | Measure],
     categories: Any,
     average: Average,
@@ -169,11 +169,7 @@ def _evaluated(
     rounding : `noise` and `precision`
     """
     noise, precision = rounding
-    queries = None
-    if judged_by[0] is None and judged_by[1] is None and is_table(given):
-        given, relevance, queries = read(given, "score" if name == "scores" else "distance")
-        judged_by = relevance, *judged_by[1:]
-        categories = categories_of(categories, queries.tolist(), average)
+    given, judged_by, categories, queries = lists_in(name, given, judged_by, categories, average)
     rows = rounded_rows(given, name, precision)
     found = evaluate_lists(rows, name, judged_by, measures, categories, average, empty, noise)
     if queries is not None:

@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.categories import categories_of
 from tieproof.inputs.frames import COLUMNS, as_frame, column_called, column_for, name_of_column, plain
 from tieproof.inputs.readers import tables, trec
 from tieproof.inputs.readers.columns import NO_DIMENSIONS
@@ -21,9 +22,22 @@ class ScoredLists(NamedTuple):
     queries: Array
 
 
-def is_table(values: Any) -> bool:
-    """Whether scores without relevance are a table: a file or a frame."""
-    return isinstance(values, str | os.PathLike) or hasattr(as_frame(values), "columns")
+def lists_in(
+    name: str, given: Any, judged_by: tuple[Any, ...], categories: Any, average: str
+) -> tuple[Any, tuple[Any, ...], Any, Array | None]:
+    """Return lists, what tells their relevance, their categories, and the names of their queries, of a table.
+
+    Whatever is no table is returned as it is, without names: a table is a file or a frame without relevance.
+
+    name : "scores" or "distances"
+    judged_by : the relevance, the labels, and what else tells it
+    """
+    is_table = isinstance(given, str | os.PathLike) or hasattr(as_frame(given), "columns")
+    if not is_table or any(each is not None for each in judged_by[:2]):
+        return given, judged_by, categories, None
+    lists = read(given, "score" if name == "scores" else "distance")
+    of_queries = categories_of(categories, lists.queries.tolist(), average)
+    return lists.numbers, (lists.grades, *judged_by[1:]), of_queries, lists.queries
 
 
 def read(values: Any, what: Literal["score", "distance"]) -> ScoredLists:
@@ -62,7 +76,7 @@ def read(values: Any, what: Literal["score", "distance"]) -> ScoredLists:
         *([("rank", "rank")] if "rank" in frame.columns else []),
     ):
         columns[known] = [*map(tables.as_number, column_called(frame, column, name).tolist())]
-    lists = tables.Table([*columns], [*columns.values()], getattr(frame, "lines", None))
+    lists = tables.NamedColumns([*columns], [*columns.values()], getattr(frame, "lines", None))
     queries = trec.numbering()
     source, _ = checked(lists, Role(name, "is", trec.RUN, what), queries)
     judged, _ = checked(lists, QRELS._replace(name=name, verb="is"), queries)

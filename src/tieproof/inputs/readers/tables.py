@@ -30,7 +30,7 @@ TRUTHS = {"true": 1, "false": 0}
 
 
 @dataclass(frozen=True)
-class Table:
+class NamedColumns:
     """A table in memory, with what a data frame has.
 
     columns : the names of the columns
@@ -87,7 +87,7 @@ def as_number(cell: Any) -> Any:
     return int(cell) if cell.lstrip("+-").isdigit() else float(cell)
 
 
-def _of_text(path: Path | Piped, text: str) -> Table:
+def _of_text(path: Path | Piped, text: str) -> NamedColumns:
     first = text.lstrip("\n").partition("\n")[0]
     delimiter = next((sign for sign in DELIMITERS if sign in first), ",")
     with reading(path, KIND):
@@ -108,10 +108,10 @@ def _of_text(path: Path | Piped, text: str) -> Table:
             )
     if delimiter == ";":  # then a comma is the decimal point, as spreadsheets write it in many countries
         rows = [[point if is_number(point := cell.replace(",", ".")) else cell for cell in row] for row in rows]
-    return Table(header, [[cell or None for cell in column] for column in zip(*rows, strict=True)], lines)
+    return NamedColumns(header, [[cell or None for cell in column] for column in zip(*rows, strict=True)], lines)
 
 
-def _of_json(path: Path | Piped, text: str) -> Table:
+def _of_json(path: Path | Piped, text: str) -> NamedColumns:
     lines = None
     try:
         content = json.loads(text)
@@ -122,7 +122,7 @@ def _of_json(path: Path | Piped, text: str) -> Table:
         content = [content]
     if isinstance(content, list) and all(isinstance(record, dict) for record in content):
         names = [*dict.fromkeys(name for record in content for name in record)]
-        return Table(names, [[record.get(name) for record in content] for name in names], lines)
+        return NamedColumns(names, [[record.get(name) for record in content] for name in names], lines)
     # A column of pandas is a dictionary from its index.
     columns = [
         [*values.values()] if isinstance(values, dict) else values
@@ -133,7 +133,7 @@ def _of_json(path: Path | Piped, text: str) -> Table:
             f"{path} is JSON, but neither a list of records nor a dictionary of columns of one length. Write it by "
             "frame.to_json(path, orient='records')."
         )
-    return Table([*content], columns, None)
+    return NamedColumns([*content], columns, None)
 
 
 def _record(path: Path | Piped, number: int, line: str) -> Any:
