@@ -90,8 +90,7 @@ goes from 0 or 1 to the length of each list without gaps, and scores otherwise. 
 with `#` are comments, and text after the tag of a run is not read; a warning counts the comments that have all
 columns. Ids may contain blanks where tabs separate all columns, lines may end in LF, CR and LF, or CR alone, and
 both files must have the same encoding. Files with the extension `.jsonl` are read as predictions of
-sentence-transformers, and `.json` as a dictionary `{{query: {{document: number}}}}`, as ranx and pytrec_eval have
-it, or as predictions of [MTEB](integrations/mteb.md#saved-predictions), of which `FILE:SUBSET/SPLIT` names a split.
+sentence-transformers, and `.json` as a dictionary `{{query: {{document: number}}}}`, or as predictions of [MTEB](integrations/mteb.md#saved-predictions), of which `FILE:SUBSET/SPLIT` names a split.
 Qrels may also be a data set of [ir_datasets](https://ir-datasets.com), such as
 `ir_datasets:msmarco-passage/trec-dl-2019/judged`, or a task of MTEB, such as `mteb:SciFact`, which that library
 downloads (extra `ir-datasets` or `mteb`). The commands
@@ -99,13 +98,11 @@ downloads (extra `ir-datasets` or `mteb`). The commands
 
 ```text
 ssh host cat run.gz | tieproof run qrels.txt -
-tieproof compare --qrels qrels.txt base.run <(unxz -c ours.run.xz)
 zcat ours.run.gz | tieproof compare --qrels qrels.txt base.run ours=-
 ```
 
-Responses of Elasticsearch and OpenSearch are runs, too: pass `{{query: response}}`, such as
-`dict(zip(queries, answer["responses"]))` after a multi-search, to `tp.evaluate_run`, with `truncated=True`, because a
-response is cut off at the `size` of its search. Hits are ranked by `_score`, and named by `_id`.
+Responses of Elasticsearch and OpenSearch are runs, too: pass `{{query: response}}` to `tp.evaluate_run`, with `truncated=True`, because a
+response is cut off at the `size` of its search.
 
 So are the results of retrievers, with a `score` and a `node_id` (LlamaIndex) or an `id` (Haystack, Qdrant):
 
@@ -127,12 +124,12 @@ run = {{i: {{name: -rank for rank, name in enumerate(each.retrieved_context_ids)
 Only one file can be standard input. Data frames of pandas and polars, also lazy ones, tables of pyarrow and relations
 of DuckDB have these columns:
 
-| content | names of the column, in any letter case, with any signs between words |
+| content | names of the column, in any letter case |
 |---|---|
 {columns}
 
 `tieproof scores FILE`, `tp.evaluate_scores(path)` and `tp.evaluate_distances(path)` read a table with scores (or
-distances) and relevance: text with a header (columns separated by commas, tabs or semicolons), JSON, lines of JSON or
+distances) and relevance: text with a header (commas, tabs or semicolons), JSON, lines of JSON or
 Parquet, also packed. Without a query, it is one list.
 
 ## Lists of an index
