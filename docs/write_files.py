@@ -90,7 +90,8 @@ goes from 0 or 1 to the length of each list without gaps, and scores otherwise. 
 with `#` are comments, and text after the tag of a run is not read; a warning counts the comments that have all
 columns. Ids may contain blanks where tabs separate all columns, lines may end in LF, CR and LF, or CR alone, and
 both files must have the same encoding. Files with the extension `.jsonl` are read as predictions of
-sentence-transformers, and `.json` as a dictionary `{{query: {{document: number}}}}`, or as predictions of [MTEB](integrations/mteb.md#saved-predictions), of which `FILE:SUBSET/SPLIT` names a split.
+sentence-transformers, and `.json` as a dictionary `{{query: {{document: number}}}}`, or as predictions of
+[MTEB](integrations/mteb.md#saved-predictions), of which `FILE:SUBSET/SPLIT` names a split.
 Qrels may also be a data set of [ir_datasets](https://ir-datasets.com), such as
 `ir_datasets:msmarco-passage/trec-dl-2019/judged`, or a task of MTEB, such as `mteb:SciFact`, which that library
 downloads (extra `ir-datasets` or `mteb`). The commands
@@ -101,8 +102,8 @@ ssh host cat run.gz | tieproof run qrels.txt -
 zcat ours.run.gz | tieproof compare --qrels qrels.txt base.run ours=-
 ```
 
-Responses of Elasticsearch and OpenSearch are runs, too: pass `{{query: response}}` to `tp.evaluate_run`, with `truncated=True`, because a
-response is cut off at the `size` of its search.
+Responses of Elasticsearch and OpenSearch are runs, too: pass `{{query: response}}` to `tp.evaluate_run`, with
+`truncated=True`, because a response is cut off at the `size` of its search.
 
 So are the results of retrievers, with a `score` and a `node_id` (LlamaIndex) or an `id` (Haystack, Qdrant):
 

@@ -6,6 +6,7 @@ Both come as a file, a dictionary, a data frame, a table of Arrow or an object o
 import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from tieproof.inputs.readers import predictions, trec
 from tieproof.inputs.readers.lines import line_at
 from tieproof.inputs.readers.location import File, Piped, split
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
+from tieproof.inputs.readers.trec_told import layout_of_file
 from tieproof.inputs.responses import of_responses
 from tieproof.ties import FloatArray, IntArray
 
@@ -147,7 +149,16 @@ def _named(source: Source, role: Role, queries: Numbers, row: int) -> str:
 
 
 def _from_trec(location: str | os.PathLike[str] | Piped, role: Role, queries: Numbers) -> Source:
-    documents, value, rank = trec.read(location, role.layout, queries)
+    try:
+        documents, value, rank = trec.read(location, role.layout, queries)
+    except InputError as error:
+        path = location if isinstance(location, Piped) else Path(location)
+        other = layout_of_file(path) if isinstance(path, Piped) or path.is_file() else None
+        if other is None or other is role.layout:
+            raise
+        raise InputError(
+            f"{path} contains {other.kind}, not {role.layout.kind}. Pass the qrels first, then the run."
+        ) from error
 
     def place(rows: Sequence[int]) -> str:
         return _located("line", [line_at(documents.text, documents.at[row]) for row in rows])

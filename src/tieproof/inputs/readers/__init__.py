@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers import trec
 from tieproof.inputs.readers.columns import Entry, choose, dimensions, meant, refuse_labels, warn_of_names
 from tieproof.inputs.readers.contents import stored_confidences, stored_embeddings, stored_labels
 from tieproof.inputs.readers.location import File, Location, RemoteFile, check, split
+from tieproof.inputs.readers.trec_told import layout_of_file
 from tieproof.ties import Array
 
 PathLike = str | os.PathLike[str]
@@ -197,7 +197,7 @@ def refuse_trec(path: File) -> None:
     form = FILE_FORMATS.get(path.suffix.lower())
     if isinstance(path, RemoteFile) or (form is not None and form.embeddings):
         return
-    layout = trec.layout_of_file(path)
+    layout = layout_of_file(path)
     if layout is not None:
         raise InputError(
             f"{path} contains {layout.kind}, not embeddings. To score a run, use tieproof run QRELS RUN "

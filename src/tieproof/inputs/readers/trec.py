@@ -34,7 +34,6 @@ from tieproof.inputs.readers.lines import (
     with_blanks_hidden,
 )
 from tieproof.inputs.readers.location import LONGEST_BEGINNING, Piped, broken, kind_of
-from tieproof.inputs.readers.packed import is_packed, unpacked_bytes
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
@@ -157,7 +156,7 @@ def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: 
         _check_kind(path, layout, text)
         raise InputError(broken(path, layout.kind, _beginning(text)))
     start = len(BYTE_ORDER_MARK) if text[: len(BYTE_ORDER_MARK)].tobytes() == BYTE_ORDER_MARK else 0
-    first, behind = _first_line(text, start)
+    first, behind = first_line(text, start)
     if layout is QRELS and first.split() == BEIR_HEADER:
         layout, start = BEIR, behind
     elif layout is RUN and _has_three_columns(first):
@@ -200,28 +199,7 @@ def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: 
     return TrecRows(Documents(text, at, length, query), value, rank)
 
 
-def layout_of(line: bytes) -> TrecLayout | None:
-    """Return the layout that a line has, qrels or a run; None for another line.
-
-    >>> layout_of(b"q1 0 d1 1").kind, layout_of(b"q1 Q0 d1 1 0.5 tag").kind, layout_of(b"0.5 0.25")
-    ('TREC qrels', 'a TREC run', None)
-    """
-    cells = line.split()
-    usual = len(cells) > 1 and (cells[1].upper() in (b"0", b"Q0") or not is_number(cells[1]))
-    if usual and len(cells) == len(QRELS.columns) and is_number(cells[3]):
-        return QRELS
-    return RUN if usual and len(cells) >= len(RUN.columns) and is_number(cells[3]) and is_number(cells[4]) else None
-
-
-def layout_of_file(path: Path) -> TrecLayout | None:
-    """Return the layout of a file by its first line; None for a file of another kind."""
-    with path.open("rb") as file:
-        text = file.read(LONGEST_LINE)
-    text = unpacked_bytes(path.read_bytes(), str(path)) if is_packed(text) else text
-    return layout_of(_first_line(np.frombuffer(text, np.uint8), 0)[0])
-
-
-def _first_line(text: Bytes, start: int) -> tuple[bytes, int]:
+def first_line(text: Bytes, start: int) -> tuple[bytes, int]:
     """Return the first line that is neither empty nor a comment, and the position behind that line."""
     while start < len(text):
         line = text[start : start + LONGEST_LINE].tobytes().partition(b"\n")[0]
@@ -310,9 +288,6 @@ def _refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, split: Byt
             f"{path} has more than {LONGEST_LINE:,} bytes on line {lines.line}: '{shown(line)}'. {_expected(layout)}"
         )
     _check_kind(path, layout, text)
-    other = layout_of(line)
-    if other is not None and other is not layout:
-        raise InputError(f"{path} contains {other.kind}, not {layout.kind}. Pass the qrels first, then the run.")
     count = len(split[lines.at : lines.at + len(line)].tobytes().split())
     columns = f"{count} column{'s' if count > 1 else ''}"
     advice = ""
