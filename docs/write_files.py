@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tieproof.inputs.frames import names_of
+from tieproof.inputs.frames import COLUMNS
 from tieproof.inputs.readers import FILE_FORMATS
 from tieproof.inputs.readers.columns import NAMES
 
@@ -103,7 +103,6 @@ system as its file is called, unless `NAME=FILE` gives another name:
 
 ```text
 ssh host cat run.gz | tieproof run qrels.txt -
-tieproof compare --qrels qrels.txt base.run <(unxz -c ours.run.xz)
 zcat ours.run.gz | tieproof compare --qrels qrels.txt base.run ours=-
 ```
 
@@ -144,12 +143,16 @@ If judgments name documents and a run has their chunks, `documents=` tells the d
 its best chunk (MaxP). `own="drop"` leaves out the query's own document, as for ArguAna of BEIR. The command line has
 `--duplicates`, `--documents` and `--own`, too.
 
-Data frames of pandas and polars, tables of pyarrow and relations of DuckDB have these columns, or `rank` in place of
-the score, of which the smallest is the best. Hits have these keys or attributes:
+Data frames of pandas and polars, tables of pyarrow and relations of DuckDB have these columns, in any letter case, or
+`rank` in place of the score, of which the smallest is the best. Hits have these keys or attributes:
 
 | content | names |
 |---|---|
 {columns}
+
+`tieproof scores FILE`, `tp.evaluate_scores(path)` and `tp.evaluate_distances(path)` read a table with scores (or
+distances) and relevance: text with a header (commas, tabs or semicolons), JSON, lines of JSON or
+Parquet, also packed. Without a query, it is one list.
 
 ## Lists of an index
 
@@ -179,7 +182,7 @@ def render() -> str:
         for extension in sorted(FILE_FORMATS, key=order)
     )
     names = (f"| {what} | {', '.join(f'`{name}`' for name in known)} |" for what, known in NAMES.items())
-    columns = (f"| the {what} | {', '.join(f'`{name}`' for name in names_of(what))} |" for what in COLUMNS_OF_RUNS)
+    columns = (f"| the {what} | {', '.join(f'`{name}`' for name in known)} |" for what, known in COLUMNS.items())
     return PAGE_TEXT.format(formats="\n".join(formats), names="\n".join(names), columns="\n".join(columns))
 
 

@@ -14,6 +14,7 @@ from tieproof.cli.exits import TRACEBACK, WIDEST, say
 COMMANDS = {
     "evaluate": "evaluate",
     "run": "run",
+    "scores": "scores",
     "neighbors": "neighbors",
     "compare": "compare",
     "agree": "agree",

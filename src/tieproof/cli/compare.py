@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, get_args
 
 import tieproof
@@ -20,7 +21,7 @@ from tieproof.evaluation.runs import MISSING, as_in_runs
 from tieproof.evaluation.saving import EXTENSION
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.options import PRECISIONS
-from tieproof.inputs.readers import only_labels
+from tieproof.inputs.readers import only_labels, refuse_trec
 from tieproof.inputs.readers.location import STANDARD_INPUT, Piped, split
 from tieproof.inputs.shards.files import are_shards
 from tieproof.inputs.system_names import named
@@ -150,6 +151,8 @@ def _kind_of(files: Sequence[str], qrels: Text) -> str:
         kind, systems = RECORDS, len(files)
     else:
         kind, systems = EMBEDDINGS, len(files) - 1
+        for file in filter(os.path.isfile, files):
+            refuse_trec(Path(file))
     if systems < 2:
         labels = ", in addition to a file of labels" if kind == EMBEDDINGS else ""
         raise InputError(

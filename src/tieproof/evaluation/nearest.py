@@ -22,6 +22,7 @@ from tieproof.inputs.lists import LabeledRows, Rows, in_float64, rounded_rows
 from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.options import find_format, rounded
 from tieproof.inputs.readers import trec
+from tieproof.inputs.scored_tables import lists_in
 from tieproof.inputs.sources import Source, decoded
 from tieproof.ties import FloatArray, IntArray
 
@@ -186,15 +187,16 @@ def _in_embeddings(result: Measured, places: IntArray, given: Mapping[str, Any])
 def lists_of(result: Measured, given: Mapping[str, Any]) -> tuple[str, Rows, Rows | LabeledRows]:
     """Return what the lists contain, the lists, and their relevance, if they are those of the result."""
     name = "scores" if "scores" in given else "distances"
-    rows = rounded_rows(given[name], name, result.setting.precision)
-    judged_by = [*map(given.get, _JUDGED_BY)]
+    given_by = [*map({"complete": False, **given}.get, _JUDGED_BY)]
+    grouped_by = given.get("categories"), given.get("average", "micro")
+    values, judged_by, grouped_by, _ = lists_in(name, given[name], given_by, grouped_by)
+    rows = rounded_rows(values, name, result.setting.precision)
     judged = as_judged(rows, name, *judged_by[:-1])
     _check_same("distance", name, result.setting.distance)
     longest = rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows))
     _check_same("number of queries", len(rows), result.setting.queries)
     _check_same("number of items", longest, result.setting.gallery)
-    grouping = given.get("categories"), given.get("average", "micro")
-    origin = evaluate_lists(rows, name, judged_by, ["P@1"], grouping, result.setting.empty).origin
+    origin = evaluate_lists(rows, name, judged_by, ["P@1"], grouped_by, result.setting.empty).origin
     _check_same("fingerprint", origin.fingerprint, result.fingerprint)
     _check_order(result, origin)
     return name, rows, judged

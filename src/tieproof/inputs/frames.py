@@ -1,5 +1,6 @@
 """Tables that people hand in: data frames, tables of Arrow and lazy frames, read by the names of their columns."""
 
+import re
 from functools import cache
 from typing import Any
 
@@ -9,27 +10,36 @@ from tieproof.errors import InputError, library
 from tieproof.ties import Array
 
 COLUMNS = {
-    "query": ("query_id", "qid", "q_id", "query-id"),
-    "document": ("doc_id", "docno", "docid", "corpus-id"),
+    "query": ("query_id", "qid", "q_id", "query-id", "query", "topic_id", "topic", "user_id", "user", "indexes"),
+    "document": (
+        *("doc_id", "docno", "docid", "corpus-id", "corpus_id", "pid", "document_id", "passage_id", "item_id"),
+        *("doc", "document", "item", "_id", "node_id", "id", "uuid", "chunk_id"),
+    ),
     "subtopic": ("subtopic_id", "subtopic", "iteration"),
-    "grade": ("relevance", "label", "grade", "rel", "score"),
-    "score": ("score",),
+    "grade": ("relevance", "label", "grade", "rel", "relevant", "is_relevant", "target", "y_true", "rating", "score"),
+    "score": (
+        *("score", "_score", "relevance_score", "rerank_score", "similarity", "y_score", "pred", "prediction"),
+        *("sim", "prob", "probability", "logit", "y_prob", "y_pred"),
+    ),
     "category": ("category",),
+    "distance": ("distance", "_distance", "dist", "score"),
 }
-"""The names of columns in tieproof, ir_measures, ranx, PyTerrier, pytrec_eval, BEIR and
-ir_datasets; the first one found is read."""
+"""The names of columns, and of the keys and attributes of hits, in tieproof, ir_measures, ranx, PyTerrier,
+pytrec_eval, BEIR, ir_datasets, scikit-learn, torchmetrics, libraries of recommenders, search engines, stores of
+vectors and rerankers; the first one found is read. Letter case, signs between words and an s at the end do not matter
+in columns."""
 
-OF_HITS = {
-    "document": ("corpus_id", "pid", "_id", "node_id", "id", "uuid", "document_id", "passage_id", "chunk_id"),
-    "score": ("_score", "relevance_score", "rerank_score", "similarity"),
-}
-"""Further names, which search engines, stores of vectors and rerankers give the same."""
+TEXTS = frozenset({"query", "topic", "user", "doc", "document", "item"})
+"""Of these names, those that hits have for texts and records, too."""
+
+MOST_NAMED = 4
+"""The most of these names that a message shows."""
 
 
 @cache
-def names_of(what: str) -> tuple[str, ...]:
-    """All names of the query, the document, the score or the grade, in columns and in hits."""
-    return (*COLUMNS[what], *OF_HITS.get(what, ()))
+def names_in_hits(what: str) -> tuple[str, ...]:
+    """The names of the query, the document, the score or the grade in hits."""
+    return tuple(name for name in COLUMNS[what] if name not in TEXTS)
 
 
 class _ArrowColumns:
@@ -60,13 +70,28 @@ def as_frame(values: Any) -> Any:
 
 def column_for(frame: Any, what: str, owner: str) -> Array:
     """Return the column with the queries, documents, … of a frame of any library whose columns have `to_numpy`."""
-    for name in names_of(what):
-        if name in frame.columns:
-            return column_called(frame, name, owner)
-    raise InputError(
-        f"{owner} must have a column for the {what}, called {' or '.join(COLUMNS[what])}. The "
-        f"columns are {', '.join(map(str, frame.columns)) or 'none'}; rename one."
-    )
+    name = name_of_column(frame, what)
+    if name is None:
+        raise InputError(
+            f"{owner} must have a column for the {what}, called {' or '.join(COLUMNS[what][:MOST_NAMED])}. The "
+            f"columns are {', '.join(map(str, frame.columns)) or 'none'}; rename one."
+        )
+    return column_called(frame, name, owner)
+
+
+def name_of_column(frame: Any, what: str, besides: Any = None) -> Any:
+    """Return the name of the column with the queries, documents, … of a frame, other than one; None without one."""
+    names = [name for name in frame.columns if name != besides]
+    return next((name for known in COLUMNS[what] for name in names if plain(name) == plain(known)), None)
+
+
+def plain(name: Any) -> str:
+    """Return a name without letter case, signs between words, and an s at the end.
+
+    >>> plain("Query-ID"), plain("query_ids")
+    ('queryid', 'queryid')
+    """
+    return re.sub(r"[\s_-]", "", str(name)).lower().removesuffix("s")
 
 
 def column_called(frame: Any, name: str, owner: str) -> Array:
@@ -77,4 +102,5 @@ def column_called(frame: Any, name: str, owner: str) -> Array:
             f"{owner} must have only one column with the name '{name}', not {count}. Keep one of them, or rename "
             "the others."
         )
-    return np.asarray(frame[name].to_numpy())
+    column = frame[name]
+    return np.asarray(column.to_numpy() if hasattr(column, "to_numpy") else column)

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError, warn
-from tieproof.inputs.frames import names_of
+from tieproof.inputs.frames import names_in_hits
 
 WRAPPERS = (
     *("body", "source_nodes", "points", "hits", "documents", "matches", "objects", "results", "candidates", "ctxs"),
@@ -21,11 +21,8 @@ WRAPPERS = (
 )
 """The keys or attributes of answers that contain the hits."""
 
-NAMES = (*names_of("query"), "query")
+NAMES = (*names_in_hits("query"), "query")
 """The names of the query beside its documents."""
-
-DISTANCES = ("distance", "_distance")
-"""The names of numbers of hits of which smaller ones are nearer, or may be."""
 
 
 class Listed(NamedTuple):
@@ -60,8 +57,8 @@ def entries_of(values: Any, owner: str, value: str) -> list[tuple[Any, Any]]:
             return [entry_of(values, 0, owner, value)]
         return list(values.items())
     first = values[0] if values else None
-    if not is_answer(first) and _found(first, names_of("query")) and _found(first, names_of("document")):
-        queries = [found and found[1] for found in _column(values, names_of("query"))]
+    if not is_answer(first) and _found(first, names_in_hits("query")) and _found(first, names_in_hits("document")):
+        queries = [found and found[1] for found in _column(values, names_in_hits("query"))]
         return [(query, [row]) for query, row in zip(queries, values, strict=True)]
     return [entry_of(each, place, owner, value) for place, each in enumerate(values)]
 
@@ -73,7 +70,7 @@ def entry_of(entry: Any, place: int, owner: str, value: str) -> tuple[Any, Any]:
     if hits is entry and query is not None and len(lists) == 1:
         (hits,) = lists
     if hits is entry:
-        named = query or _found(entry, names_of("document"))
+        named = query or _found(entry, names_in_hits("document"))
         if _is_collection(entry) and not (isinstance(entry, Mapping) and named):
             return place, entry
         raise InputError(
@@ -85,7 +82,7 @@ def entry_of(entry: Any, place: int, owner: str, value: str) -> tuple[Any, Any]:
     name, called = query
     if name == "query":  # its text or, of rank_llm, a record with its id
         first = hits[0] if isinstance(hits, list | tuple) and hits else None
-        inner = _found(called, (*names_of("query"), "id")) or _found(first, names_of("query"))
+        inner = _found(called, (*names_in_hits("query"), "id")) or _found(first, names_in_hits("query"))
         called = called if inner is None else inner[1]
     return called, hits
 
@@ -120,7 +117,7 @@ def listed(query: Any, given: Any, owner: str, value: str) -> Listed:
         return Listed(items, None)
     if all(isinstance(each, list | tuple) and not hasattr(each, "_fields") and len(each) == 2 for each in items):
         return Listed([name for name, _ in items], [number for _, number in items], "hits")
-    named = _column(items, names_of("document"))
+    named = _column(items, names_in_hits("document"))
     if None in named:
         raise InputError(
             f"{owner} must have an id for each document of query {query!r}, such as doc_id, docid or id, but one is "
@@ -218,9 +215,9 @@ def _numbers_of(
     query: Any, hits: list[Any], names: list[Any], owner: str, value: str
 ) -> tuple[list[Any] | None, Literal["hits", "ranks"]]:
     """Return the scores or grades of hits, or minus their ranks, or None; and which of these."""
-    found = _column(hits, names_of(value))
+    found = _column(hits, names_in_hits(value))
     if not any(found) and value == "score":
-        if any(_column(hits, DISTANCES)):
+        if any(_column(hits, names_in_hits("distance"))):
             raise InputError(
                 f"The hits of query {query!r} have distances, of which smaller ones are nearer, and no scores. Pass "
                 "{query: {id: -distance}}."

@@ -6,9 +6,9 @@ Both come as a file, a dictionary, a data frame, a table of Arrow or an object o
 import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from importlib import import_module
 from itertools import chain
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
@@ -16,13 +16,14 @@ import numpy as np
 from tieproof.errors import InputError, warn
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.documents import Documents, DocumentTable, documents_called, documents_in_columns
-from tieproof.inputs.frames import as_frame, column_called, column_for, names_of
+from tieproof.inputs.frames import as_frame, column_called, column_for, name_of_column
 from tieproof.inputs.lists import in_float64
 from tieproof.inputs.ranks import contradiction
 from tieproof.inputs.readers import json_lists, trec
 from tieproof.inputs.readers.lines import line_at
 from tieproof.inputs.readers.location import Piped, split
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
+from tieproof.inputs.readers.trec_told import layout_of_file
 from tieproof.inputs.responses import Listed, check_order, entries_of, is_answer, listed
 from tieproof.ties import FloatArray, IntArray
 
@@ -33,7 +34,7 @@ class Role(NamedTuple):
     name: str
     verb: str
     layout: TrecLayout
-    value: Literal["grade", "score"]
+    value: Literal["grade", "score", "distance"]
 
 
 LIBRARIES = ("ir_datasets:", "mteb:")
@@ -160,7 +161,16 @@ def _named(source: Source, role: Role, queries: Numbers, row: int) -> str:
 
 
 def _from_trec(location: str | os.PathLike[str] | Piped, role: Role, queries: Numbers) -> Source:
-    documents, value, rank, by_rank = trec.read(location, role.layout, queries)
+    try:
+        documents, value, rank, by_rank = trec.read(location, role.layout, queries)
+    except InputError as error:
+        path = location if isinstance(location, Piped) else Path(location)
+        other = layout_of_file(path) if isinstance(path, Piped) or path.is_file() else None
+        if other is None or other is role.layout:
+            raise
+        raise InputError(
+            f"{path} contains {other.kind}, not {role.layout.kind}. Pass the qrels first, then the run."
+        ) from error
 
     def place(rows: Sequence[int]) -> str:
         return _located("line", [line_at(documents.text, documents.at[row]) for row in rows])
@@ -254,10 +264,14 @@ def _from_json(location: str | os.PathLike[str] | Piped, role: Role, queries: Nu
 def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
     query = numbered(column_for(frame, "query", role.name).tolist(), queries, role)
     names = as_ids(column_for(frame, "document", role.name).tolist(), role, "document")
-    place = partial(_located, "row")
+    lines = getattr(frame, "lines", None)
+
+    def place(rows: Sequence[int]) -> str:
+        return _located("line", [lines[row] for row in rows]) if lines else _located("row", rows)
+
     source = Source(documents_called(names, query), np.zeros(0), role.name, place, names)
     rank = _ranks_in(frame) if role.value == "score" else None
-    if rank is not None and rank.min(initial=0) >= 0 and not any(name in frame.columns for name in names_of("score")):
+    if rank is not None and rank.min(initial=0) >= 0 and name_of_column(frame, "score") is None:
         return source._replace(value=-rank, said=(BY_PLACE,))
     value = _as_values(column_for(frame, role.value, role.name), role, source, queries)
     return source._replace(value=value, rank=rank)

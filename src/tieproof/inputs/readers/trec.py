@@ -160,7 +160,7 @@ def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: 
         _check_kind(path, layout, text)
         raise InputError(broken(path, layout.kind, _beginning(text)))
     start = len(BYTE_ORDER_MARK) if text[: len(BYTE_ORDER_MARK)].tobytes() == BYTE_ORDER_MARK else 0
-    first, behind = _first_line(text, start)
+    first, behind = first_line(text, start)
     if layout is QRELS and first.split() == BEIR_HEADER:
         layout, start = BEIR, behind
     elif layout is RUN and _has_three_columns(first):
@@ -204,7 +204,7 @@ def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: 
     return TrecRows(Documents(text, at, length, query), value, rank, value is not given)
 
 
-def _first_line(text: Bytes, start: int) -> tuple[bytes, int]:
+def first_line(text: Bytes, start: int) -> tuple[bytes, int]:
     """Return the first line that is neither empty nor a comment, and the position behind that line."""
     while start < len(text):
         line = text[start : start + LONGEST_LINE].tobytes().partition(b"\n")[0]
