@@ -239,6 +239,11 @@ def test_integer_ids_are_the_strings_they_print_as() -> None:
 def test_large_integers_keep_their_order() -> None:
     run = {"q": {"a": 2**53 + 1, "b": 2**53}}
     assert evaluate_run({"q": {"a": 1}}, run, measures=["P@1"])["P@1"].lower == 1.0
+    for option in ({"noise": 0.5}, {"precision": "float32"}):  # the distances of ranks are not those of scores
+        with pytest.raises(tp.InputError, match=r"integers beyond 2\*\*53 as scores, .* Subtract the same integer"):
+            tp.evaluate_run({"q": {"a": 1}}, run, measures=["RR"], **option)
+    small = {"q": {"a": 1, "b": 0}}  # the same, less 2**53
+    assert tp.evaluate_run({"q": {"a": 1}}, small, measures=["RR"], noise=0.5)["RR"].noise == tp.Bounds(0.5, 1.0)
 
 
 def test_negative_grades_are_not_relevant_and_stay_in_the_ranking() -> None:

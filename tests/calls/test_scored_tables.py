@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import tieproof as tp
@@ -110,6 +111,14 @@ def test_distances_are_asked_for(tmp_path: Path) -> None:
 def test_integers_that_float64_would_round_are_told_apart(tmp_path: Path) -> None:
     (tmp_path / "big.csv").write_text(f"qid,score,rel\na,{2**53},0\na,{2**53 + 1},1\n")
     assert tp.evaluate_scores(tmp_path / "big.csv", measures=["RR"])["RR"].lower == 1
+    far = {"score": [2**53 + 1, 2**53 + 1025], "rel": [1, 0]}  # noise of 1/2 changes no order, of 512 makes a tie
+    for noise, upper in ((0.5, 0.5), (512, 1.0)):
+        bounds = tp.evaluate_scores(pd.DataFrame(far), measures=["RR"], noise=noise)["RR"].noise
+        assert bounds == tp.Bounds(0.5, upper)
+    near = {"score": [2**53 + 1, 2**53 + 2], "rel": [1, 0]}  # equal in float32
+    assert tp.evaluate_scores(pd.DataFrame(near), measures=["RR"], precision="float32")["RR"].upper == 1
+    with pytest.raises(tp.InputError, match="grade"):
+        tp.evaluate_scores(pd.DataFrame({"score": [1, 2], "rel": [2**53 + 1, 1]}))
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

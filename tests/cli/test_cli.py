@@ -156,9 +156,11 @@ def test_tables_of_scores_are_evaluated(run: Run, monkeypatch: pytest.MonkeyPatc
 
 
 def test_files_for_other_commands_lead_to_them(run: Run) -> None:
-    for given in ("evaluate scores.csv", "evaluate scores.jsonl labels.npy"):
-        assert run(*given.split()).status == 2
-    assert "use tieproof scores scores.csv" in run("evaluate", "scores.csv").err
+    pd.read_csv("scores.csv").to_json("lines.jsonl", orient="records", lines=True)
+    pd.read_csv("scores.csv").to_json("scores.json", orient="records")
+    for given in ("scores.csv", "lines.jsonl labels.npy", "scores.json"):
+        found = run("evaluate", *given.split())
+        assert (found.status, f"use tieproof scores {given.split()[0]}, or" in found.err) == (2, True)
     for given in ("evaluate qrels.txt run.txt", "evaluate base.run qrels.txt", "compare qrels.txt run.txt base.run"):
         assert re.search("contains (a )?TREC .*, not embeddings. .*tieproof run QRELS RUN", run(*given.split()).err)
     for given in ("run qrels.txt qrels.txt", "compare --qrels qrels.txt run.txt qrels.txt"):

@@ -14,14 +14,14 @@ from tieproof.cli.exits import is_terminal
 from tieproof.cli.files import Files, from_files
 from tieproof.cli.options import BETWEEN_0_AND_1, NAME, Option, Text, argument, check_options, choice, command
 from tieproof.cli.output import Outputs, answer, written
-from tieproof.cli.run import evaluated_files, read_pipes
+from tieproof.cli.run import Pairs, evaluated_files, read_files
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import EMPTY
 from tieproof.evaluation.runs import MISSING, as_in_runs
 from tieproof.evaluation.saving import EXTENSION
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.options import PRECISIONS
-from tieproof.inputs.readers import only_labels, refuse_trec
+from tieproof.inputs.readers import only_labels, refuse_rankings
 from tieproof.inputs.readers.location import STANDARD_INPUT, Piped, split
 from tieproof.inputs.shards.files import are_shards
 from tieproof.inputs.system_names import named
@@ -132,12 +132,10 @@ def compare(
         judged_by: str | Piped
         run_files: Sequence[str | Piped]
         judged_by, *run_files = qrels or files[0], *systems.values()
+        pairs: Pairs = {}
         if kind == RUNS:
-            (judged_by, *run_files), categories = read_pipes(
-                judged_by, *systems.values(), categories=evaluation["categories"]
-            )
-            settings.update({} if categories is None else {"categories": categories})
-        result_of = _evaluation_of(kind, judged_by, settings | {"measures": measures or DEFAULT_MEASURES})
+            (judged_by, *run_files), pairs = read_files((judged_by, *run_files), settings)
+        result_of = _evaluation_of(kind, judged_by, settings | {"measures": measures or DEFAULT_MEASURES}, pairs)
         return tieproof.compare({name: result_of(file) for name, file in zip(systems, run_files, strict=True)}, **how)
 
     answer(outputs, written(compared, (*files, qrels, evaluation["categories"], evaluation["documents"]), outputs))
@@ -152,7 +150,7 @@ def _kind_of(files: Sequence[str], qrels: Text) -> str:
     else:
         kind, systems = EMBEDDINGS, len(files) - 1
         for file in filter(os.path.isfile, files):
-            refuse_trec(Path(file))
+            refuse_rankings(Path(file))
     if systems < 2:
         labels = ", in addition to a file of labels" if kind == EMBEDDINGS else ""
         raise InputError(
@@ -176,10 +174,13 @@ def _split_name(file: str) -> tuple[str, str]:
     return "", file
 
 
-def _evaluation_of(kind: str, judged_by: Any, settings: Mapping[str, Any]) -> Callable[[Any], tieproof.Result]:
+def _evaluation_of(
+    kind: str, judged_by: Any, settings: Mapping[str, Any], pairs: Pairs
+) -> Callable[[Any], tieproof.Result]:
     """Return the function that makes the result of a system from its file, or from what came through a pipe.
 
     judged_by : the qrels, or the file of the labels
+    pairs : the categories and the documents of runs
     """
     if kind == RECORDS:
         return tieproof.load
@@ -191,4 +192,4 @@ def _evaluation_of(kind: str, judged_by: Any, settings: Mapping[str, Any]) -> Ca
         )
     if further.get("average") == "macro" and categories is None:
         raise InputError("--average macro is the mean over categories of queries; add --categories.")
-    return lambda file: evaluated_files(tieproof.evaluate_run, (judged_by, file), categories, **further)
+    return lambda file: evaluated_files(tieproof.evaluate_run, (judged_by, file), pairs, **further)

@@ -6,7 +6,6 @@ import tieproof
 from tieproof.cli.options import (
     COUNT,
     NUMBER,
-    RADIUS,
     TIE_STD,
     Option,
     Text,
@@ -14,7 +13,6 @@ from tieproof.cli.options import (
     check_options,
     command,
     flag,
-    report,
     save,
     shared,
 )
@@ -54,15 +52,13 @@ EXAMPLES = (
         "For lists that were cut off: the number of relevant documents of every query, in its list or not.", NUMBER
     ),
     n_items=Option("The number of documents that every query ranks; with --n-relevant.", COUNT),
-    noise=Option(
-        "The most by which each number may be off: also show the range of each measure over all rankings that are "
-        "then possible.",
-        RADIUS,
+    complete=flag(
+        "Lists are complete, not cut off: relevant documents of --n-relevant that a list lacks were never found."
     ),
+    **shared("noise"),
     precision="Round the numbers first.",
-    **shared("ci distribution json latex markdown per_query plot plot_precision_recall"),
+    **shared("ci distribution json latex markdown per_query plot plot_precision_recall report"),
     save=save("tieproof.verify checks in Python"),
-    report=report("evaluation.page"),
 )
 def scores(
     outputs: Outputs, file: str, distances: bool, ci: float | None, distribution: Text, **settings: Any

@@ -12,7 +12,7 @@ from tieproof.analyses.neighbors.certificate import NAME as CERTIFICATE
 from tieproof.cli.files import as_sides, evaluated
 from tieproof.cli.options import COUNT, Option, Text, argument, command, flag, shared
 from tieproof.cli.output import Answer, Outputs, answer, written
-from tieproof.cli.run import evaluated_files, read_pipes
+from tieproof.cli.run import evaluated_files, read_files
 from tieproof.errors import InputError
 from tieproof.evaluation.saving import EXTENSION
 
@@ -90,9 +90,9 @@ def with_data(
                 f"{record} is the record of a run; give the qrels and the run, and --categories or --documents if it "
                 "was evaluated with them."
             )
-        chunks = {"documents": documents} if documents else {}
+        pairs = {"categories": categories, "documents": documents}
         return written(
-            lambda: evaluated_files(function, *read_pipes(data, more, categories=categories), **chunks),
+            lambda: evaluated_files(function, *read_files((data, more), pairs)),
             [Path(path) for path in (record, data, more, categories, documents) if path],
             outputs,
         )

@@ -222,7 +222,13 @@ def evaluate_run(
         judged = read_qrels(qrels, queries, with_not_relevant=reads_judged(wanted), rules=rules)
         wanted = with_judgments(judged, wanted, optional)
     with about("run"):
-        ranked = read_run(run, judged, queries).rounded(precision)
+        ranked = read_run(run, judged, queries)
+        if ranked.ordered and (radius is not None or precision is not None):
+            raise InputError(
+                "The run has integers beyond 2**53 as scores, of which only the order is read, so that precision and "
+                "noise do not apply. Subtract the same integer from all scores, or pass them as floats."
+            )
+        ranked = ranked.rounded(precision)
     check_sides(judged, ranked)
     if ranked.unlike is not None:
         warn(ranked.unlike)
@@ -273,8 +279,12 @@ def evaluate_run(
 
 
 def evaluate_runs(qrels: Any, runs: Iterable[Any], **options: Any) -> Iterator[Result]:
-    """Yield the result of each run against the same judgments, which are read once; options as in `evaluate_run`."""
+    """Yield the result of each run against the same judgments, which are read once, as `documents` is.
+
+    options : as in `evaluate_run`
+    """
     judged = ReadOnce(qrels)
+    options["documents"] = ListRules.of("keep", "error", options.get("documents")).documents
     for run in runs:
         yield evaluate_run(judged, run, **options)
 

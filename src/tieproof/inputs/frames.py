@@ -1,6 +1,8 @@
 """Tables that people hand in: data frames, tables of Arrow and lazy frames, read by the names of their columns."""
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -42,14 +44,20 @@ def names_in_hits(what: str) -> tuple[str, ...]:
     return tuple(name for name in COLUMNS[what] if name not in TEXTS)
 
 
-class _ArrowColumns:
-    """The columns of a table of Arrow by their names, as a data frame has them."""
+@dataclass(frozen=True)
+class Columns:
+    """Columns by their names, as a data frame has them.
 
-    def __init__(self, table: Any) -> None:
-        self.columns, self._table = table.column_names, table
+    lines : the line of a file on which each row ends; empty for rows without lines
+    """
 
-    def __getitem__(self, name: str) -> Any:
-        return self._table[name]
+    columns: Sequence[str]
+    values: Sequence[Any]
+    lines: Sequence[int] = ()
+
+    def __getitem__(self, name: Any) -> Any:
+        """The column of this name."""
+        return self.values[self.columns.index(name)]
 
 
 def as_frame(values: Any) -> Any:
@@ -65,7 +73,8 @@ def as_frame(values: Any) -> Any:
     if not of_arrow:
         return values
     pyarrow = library("pyarrow", f"a table of type {type(values).__name__}", "parquet")
-    return _ArrowColumns(pyarrow.table(values))
+    table = pyarrow.table(values)
+    return Columns(table.column_names, table.columns)
 
 
 def column_for(frame: Any, what: str, owner: str) -> Array:
@@ -73,10 +82,15 @@ def column_for(frame: Any, what: str, owner: str) -> Array:
     name = name_of_column(frame, what)
     if name is None:
         raise InputError(
-            f"{owner} must have a column for the {what}, called {' or '.join(COLUMNS[what][:MOST_NAMED])}. The "
+            f"{owner} must have a column for the {what}, called {usual_names(what)}. The "
             f"columns are {', '.join(map(str, frame.columns)) or 'none'}; rename one."
         )
     return column_called(frame, name, owner)
+
+
+def usual_names(what: str) -> str:
+    """The first names of a column, for messages."""
+    return " or ".join(COLUMNS[what][:MOST_NAMED])
 
 
 def name_of_column(frame: Any, what: str, besides: Any = None) -> Any:

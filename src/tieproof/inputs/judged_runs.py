@@ -69,6 +69,7 @@ class RankedDocuments(NamedTuple):
     said : sentences on how the run was read, for the result
     given : (queries,) twice: the length and the smallest score of each list before documents were left out of it;
         None if none was
+    ordered : whether the scores are the ranks of integers that float64 does not tell apart
     """
 
     query: IntArray
@@ -79,6 +80,7 @@ class RankedDocuments(NamedTuple):
     others: "tuple[Otherwise, ...]" = ()
     said: tuple[str, ...] = ()
     given: tuple[IntArray, FloatArray] | None = None
+    ordered: bool = False
 
     def rounded(self, precision: str | None) -> "RankedDocuments":
         """The documents with their scores rounded to a precision."""
@@ -197,7 +199,8 @@ def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> 
     of_judged = np.where((row < 0) | ~judged.sought, np.nan, source.value[row])
     given = None if source.before is None else _extent(*source.before, len(table.first) - 1)
     length = np.diff(first, append=len(query))
-    return RankedDocuments(query[first], length, source.value, of_judged, said=source.said, given=given)
+    known = {"said": source.said, "given": given, "ordered": source.ordered}
+    return RankedDocuments(query[first], length, source.value, of_judged, **known)
 
 
 def _extent(query: IntArray, value: FloatArray, count: int) -> tuple[IntArray, FloatArray]:

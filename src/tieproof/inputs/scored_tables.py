@@ -8,7 +8,15 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.categories import Average, categories_of
-from tieproof.inputs.frames import COLUMNS, as_frame, column_called, column_for, name_of_column, plain
+from tieproof.inputs.frames import (
+    Columns,
+    as_frame,
+    column_called,
+    column_for,
+    name_of_column,
+    plain,
+    usual_names,
+)
 from tieproof.inputs.readers import tables, trec
 from tieproof.inputs.readers.columns import NO_DIMENSIONS
 from tieproof.inputs.sources import QRELS, Role, checked, decoded, warn_of_ranks
@@ -56,13 +64,13 @@ def read(values: Any, what: Literal["score", "distance"]) -> ScoredLists:
     others = [str(column) for column in frame.columns if plain(column) not in NO_DIMENSIONS]
     if query is None and others:
         raise InputError(
-            f"{name} has no column for the query, called {' or '.join(COLUMNS['query'][:4])}, but columns that may "
+            f"{name} has no column for the query, called {usual_names('query')}, but columns that may "
             f"be it: {', '.join(others)}. Rename the one that is; if all rows are one list, leave these columns out."
         )
     grade = name_of_column(frame, "grade", besides=number)
     if grade is None:
         raise InputError(
-            f"{name} must have a column for the relevance, called {' or '.join(COLUMNS['grade'][:4])}. The columns "
+            f"{name} must have a column for the relevance, called {usual_names('grade')}. The columns "
             f"are {', '.join(map(str, frame.columns))}; rename one, or pass the judgments and the run to "
             "tp.evaluate_run (tieproof run)."
         )
@@ -71,13 +79,11 @@ def read(values: Any, what: Literal["score", "distance"]) -> ScoredLists:
         "query_id": [0] * count if query is None else column_called(frame, query, name).tolist(),
         "doc_id": range(count) if document is None else column_called(frame, document, name).tolist(),
     }
-    for known, column in (
-        (what, number),
-        ("relevance", grade),
-        *([("rank", "rank")] if "rank" in frame.columns else []),
-    ):
+    ranks = [("rank", "rank")] if "rank" in frame.columns else []
+    for known, column in ((what, number), ("relevance", grade), *ranks):
         columns[known] = [*map(tables.as_number, column_called(frame, column, name).tolist())]
-    lists = tables.NamedColumns([*columns], [*columns.values()], getattr(frame, "lines", None))
+    values = [*map(tables.as_column, columns.values())]
+    lists = Columns([*columns], values, getattr(frame, "lines", ()))
     queries = trec.numbering()
     source, _ = checked(lists, Role(name, "is", trec.RUN, what), queries)
     judged, _ = checked(lists, QRELS._replace(name=name, verb="is"), queries)
@@ -86,4 +92,5 @@ def read(values: Any, what: Literal["score", "distance"]) -> ScoredLists:
     order = np.argsort(ids)
     place = np.argsort(order)[source.documents.query]
     rows, ends = np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1]
-    return ScoredLists(np.split(source.value[rows], ends), np.split(judged.value[rows], ends), ids[order])
+    value = lists[what] if source.ordered else source.value  # lists may have integers of any size
+    return ScoredLists(np.split(value[rows], ends), np.split(judged.value[rows], ends), ids[order])

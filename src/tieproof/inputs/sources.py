@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from itertools import chain
-from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
@@ -20,7 +19,7 @@ from tieproof.inputs.frames import as_frame, column_called, column_for, name_of_
 from tieproof.inputs.lists import in_float64
 from tieproof.inputs.ranks import contradiction
 from tieproof.inputs.readers import json_lists, trec
-from tieproof.inputs.readers.lines import line_at
+from tieproof.inputs.readers.lines import line_at, unpacked
 from tieproof.inputs.readers.location import Piped, split
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
 from tieproof.inputs.readers.trec_told import layout_of_file
@@ -54,6 +53,7 @@ class Source(NamedTuple):
     without_own : whether judgments are of a task that leaves a document with the id of its query out of its list
     said : sentences about how it was read, for the result
     before : the query and the value of each row as given, if some are left out
+    ordered : whether the values are the ranks of integers that float64 does not tell apart
     """
 
     documents: Documents
@@ -65,6 +65,7 @@ class Source(NamedTuple):
     without_own: bool = False
     said: tuple[str, ...] = ()
     before: tuple[IntArray, FloatArray] | None = None
+    ordered: bool = False
 
     def among(self, rows: Sequence[int] | IntArray) -> "Source":
         """The source with only these rows; their places are not known."""
@@ -112,7 +113,11 @@ def _reader_of(values: Any, role: Role) -> "Reader":
     if isinstance(values, str | os.PathLike):
         name = values.name if isinstance(values, Piped) else split(values).path.name
         is_json = name.lower().endswith(json_lists.EXTENSIONS)
-        return _from_json if is_json or (isinstance(values, Piped) and json_lists.is_json(values)) else _from_trec
+        return (
+            _from_json
+            if is_json or (isinstance(values, Piped) and json_lists.is_json(unpacked(values)[1].tobytes()))
+            else _from_trec
+        )
     if hasattr(values, "columns"):
         return _from_frame
     if type(values).__module__.partition(".")[0] == "ranx":
@@ -164,12 +169,12 @@ def _from_trec(location: str | os.PathLike[str] | Piped, role: Role, queries: Nu
     try:
         documents, value, rank, by_rank = trec.read(location, role.layout, queries)
     except InputError as error:
-        path = location if isinstance(location, Piped) else Path(location)
-        other = layout_of_file(path) if isinstance(path, Piped) or path.is_file() else None
-        if other is None or other is role.layout:
+        other = layout_of_file(location)
+        if other in (None, role.layout):
             raise
         raise InputError(
-            f"{path} contains {other.kind}, not {role.layout.kind}. Pass the qrels first, then the run."
+            f"{os.fsdecode(location)} contains {other.kind}, not {role.layout.kind}. Pass the qrels first, then the "
+            "run."
         ) from error
 
     def place(rows: Sequence[int]) -> str:
@@ -217,7 +222,7 @@ def _from_lists(values: Any, role: Role, queries: Numbers, called: str = "", lin
 
     source = Source(documents_called(names, query), np.zeros(0), called or role.name, place, names)
     given, ranked = _with_ranks(lists, number.tolist(), role)
-    source = source._replace(value=_as_values(given, role, source, queries))
+    source = _with_values(source, given, role, queries)
     return source._replace(said=(BY_PLACE,)) if ranked else source
 
 
@@ -264,7 +269,7 @@ def _from_json(location: str | os.PathLike[str] | Piped, role: Role, queries: Nu
 def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
     query = numbered(column_for(frame, "query", role.name).tolist(), queries, role)
     names = as_ids(column_for(frame, "document", role.name).tolist(), role, "document")
-    lines = getattr(frame, "lines", None)
+    lines = getattr(frame, "lines", ())
 
     def place(rows: Sequence[int]) -> str:
         return _located("line", [lines[row] for row in rows]) if lines else _located("row", rows)
@@ -273,8 +278,7 @@ def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
     rank = _ranks_in(frame) if role.value == "score" else None
     if rank is not None and rank.min(initial=0) >= 0 and name_of_column(frame, "score") is None:
         return source._replace(value=-rank, said=(BY_PLACE,))
-    value = _as_values(column_for(frame, role.value, role.name), role, source, queries)
-    return source._replace(value=value, rank=rank)
+    return _with_values(source, column_for(frame, role.value, role.name), role, queries)._replace(rank=rank)
 
 
 def _ranks_in(frame: Any) -> FloatArray | None:
@@ -298,7 +302,7 @@ def _from_ranx(values: Any, role: Role, queries: Numbers) -> Source:
     lists = ranx.read(values)
     query = np.repeat(numbered(lists.queries, queries, role), lists.lengths)
     source = Source(documents_in_columns(lists.names, query), np.zeros(0), role.name, lambda rows: "")
-    return source._replace(value=_as_values(lists.values, role, source, queries))
+    return _with_values(source, lists.values, role, queries)
 
 
 Reader = Callable[[Any, Role, Numbers], Source]
@@ -328,8 +332,8 @@ def as_ids(names: list[Any], role: Role, what: str) -> list[str]:
     return names if kinds == {str} else list(map(str, names))
 
 
-def _as_values(values: Any, role: Role, source: Source, queries: Numbers) -> FloatArray:
-    """Convert scores or grades to float64 without changing the order of integers; `source` has their documents."""
+def _with_values(source: Source, values: Any, role: Role, queries: Numbers) -> Source:
+    """Convert the scores or grades of a source to float64 without changing the order of integers."""
     if len(values) == 0:
         raise InputError(f"{role.name} {role.verb} empty. Pass at least one {role.value}.")
     try:
@@ -342,8 +346,10 @@ def _as_values(values: Any, role: Role, source: Source, queries: Numbers) -> Flo
             f"{_named(source, role, queries, row)} is {values[row]!r}{source.place([row])}. Every {role.value} must "
             f"be a finite number; convert texts to numbers, and leave out documents without a {role.value}."
         ) from error
-    whole = numbers.dtype.kind in "iu"
-    return in_float64(numbers, "relevance" if role is QRELS else "scores", 0) if whole else numbers.astype(np.float64)
+    if numbers.dtype.kind not in "iu":
+        return source._replace(value=numbers.astype(np.float64))
+    value = in_float64(numbers, "relevance" if role.value == "grade" else "scores", 0)
+    return source._replace(value=value, ordered=bool((value != numbers).any()))
 
 
 def _located(what: str, numbers: Sequence[int]) -> str:

@@ -6,10 +6,8 @@ import numpy as np
 
 from tieproof.errors import InputError, warn
 from tieproof.inputs.frames import as_frame, column_called
-from tieproof.inputs.readers.columns import NAMES, listing
+from tieproof.inputs.readers.columns import NAMES, SURE, listing
 from tieproof.ties import Array
-
-NO_DIMENSIONS = {name for kind, names in NAMES.items() if kind != "embeddings" for name in names if len(name) > 1}
 
 LOOKED_AT = 100
 """The cells that tell what a column has: the first ones may be missing."""
@@ -40,7 +38,7 @@ def vectors_of(values: Any, name: str) -> Any:
             )
         return columns[(usual or vectors)[0]].tolist()
     texts = [each for each, column in columns.items() if _has(column, str)]
-    left_out = [each for each in names if each in texts or str(each).lower() in NO_DIMENSIONS]
+    left_out = [each for each in names if each in texts or str(each).lower() in SURE]
     taken = [each for each in names if each not in left_out]
     if not texts or not taken:
         return values

@@ -20,6 +20,9 @@ NAMES = {
     "confidences": ("confidences", "confidence"),
     "ids": ("id", "ids", "index", "indices", "__index_level_0__", "unnamed: 0"),
 }
+SURE = {name for kind, names in NAMES.items() if kind != "embeddings" for name in names if len(name) > 1}
+"""The names of anything but a dimension."""
+
 SCORES = {plain(name) for what in ("score", "distance") for name in COLUMNS[what]}
 NO_DIMENSIONS = {plain(name) for names in (*COLUMNS.values(), NAMES["ids"], ("", "rank")) for name in names}
 """The names of scores, and of everything in tables of scores and of runs, without signs between words."""
@@ -204,12 +207,12 @@ def dimensions(path: File, columns: Sequence[Entry], apart: Collection[str]) -> 
             f"{path} has no columns of numbers, only {listing([column.name for column in columns])}; "
             "give a table with one column a dimension, or a column of lists."
         )
-    _refuse_scores(path, [columns[at].name for at in possible])
+    refuse_scores(path, [columns[at].name for at in possible])
     labels = meant(columns, "labels")
     return [at for at in possible if columns[at] is not labels] or possible
 
 
-def _refuse_scores(path: File, names: Sequence[str]) -> None:
+def refuse_scores(path: File, names: Sequence[str]) -> None:
     """Refuse a table of scores: its dimensions would be scores, queries and documents."""
     known = set(map(plain, names))
     scores = [name for name in names if plain(name) in SCORES]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.columns import NAMES, ROWS, Entry
+from tieproof.inputs.readers.columns import ROWS, SURE, Entry
 from tieproof.inputs.readers.contents import from_text
 from tieproof.inputs.readers.lines import MOST_SHOWN, is_number
 from tieproof.inputs.readers.location import File, Location, broken, reading
@@ -20,7 +20,6 @@ from tieproof.ties import Array
 
 KINDS = {",": "a table in UTF-8 text (.csv)", "\t": "a table in UTF-8 text (.tsv)"}
 
-SURE = {name for names in NAMES.values() for name in names if len(name) > 1} - set(NAMES["embeddings"])
 SHORT = "y"  # may also be a label that means "yes"
 
 FEW_NUMBERS = 8

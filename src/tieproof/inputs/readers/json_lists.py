@@ -1,4 +1,4 @@
-"""Runs and judgments in JSON, which may be packed by gzip, xz, bzip2 or zstd.
+"""Runs, judgments and tables in JSON, which may be packed by gzip, xz, bzip2 or zstd.
 
 A file is one dictionary or one list, as ranx, pytrec_eval, MTEB and rank_llm write it, or has a query on each line;
 `inputs/responses.py` knows what these hold.
@@ -9,6 +9,7 @@ import json
 import os
 import re
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from tieproof.errors import InputError
@@ -24,11 +25,16 @@ EXPECTED = (
 
 
 def read(location: str | os.PathLike[str] | Piped) -> tuple[Any, list[int]]:
-    """Return the dictionary or list of a file; or the contents of its lines, and their numbers.
+    """Return the dictionary or list of a file; or the contents of its lines, and their numbers."""
+    path, content = unpacked(location)
+    return contents(path, content.tobytes(), EXPECTED)
+
+
+def contents(path: Path | Piped, content: bytes, expected: str) -> tuple[Any, list[int]]:
+    """Return what `read` does; `expected` says what is expected, for messages.
 
     A key that is written twice in a dictionary is refused.
     """
-    path, content = unpacked(location)
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -37,7 +43,7 @@ def read(location: str | os.PathLike[str] | Piped) -> tuple[Any, list[int]]:
             raise InputError(f"{path} has '{twice}' twice in one dictionary. Keep one of them.")
         return found
 
-    text = content.tobytes().removeprefix(BYTE_ORDER_MARK)
+    text = content.removeprefix(BYTE_ORDER_MARK)
     lines = {number: line for number, line in enumerate(text.split(b"\n"), 1) if line.strip()}
     in_lines = re.search(r"\.jsonl", os.fsdecode(path.name), re.IGNORECASE) or _begins_with_a_whole_line(lines)
     found: Any = []
@@ -52,11 +58,11 @@ def read(location: str | os.PathLike[str] | Piped) -> tuple[Any, list[int]]:
         raise
     except (ValueError, RecursionError) as error:
         if in_lines:
-            raise InputError(f"{path} has no JSON on line {at}: '{shown(lines[at])}'. {EXPECTED}") from None
-        raise InputError(f"{path} is no JSON ({str(error).partition(chr(10))[0]}). {EXPECTED}") from None
+            raise InputError(f"{path} has no JSON on line {at}: '{shown(lines[at])}'. {expected}") from None
+        raise InputError(f"{path} is no JSON ({str(error).partition(chr(10))[0]}). {expected}") from None
     if not isinstance(found, dict | list) or not found:
         arrived = "an empty dictionary" if isinstance(found, dict) else f"of type {type(found).__name__}"
-        raise InputError(f"{path} {'has no lines' if in_lines else f'is {arrived}'}. {EXPECTED}")
+        raise InputError(f"{path} {'has no lines' if in_lines else f'is {arrived}'}. {expected}")
     return found, list(lines) if in_lines else []
 
 
@@ -68,10 +74,9 @@ def read_dictionary(location: str | os.PathLike[str] | Piped) -> dict[str, Any]:
     return found
 
 
-def is_json(pipe: Piped) -> bool:
-    """Whether what came through a pipe, which has no extension, begins like a dictionary or a list of JSON."""
-    _, content = unpacked(pipe)
-    return re.match(rb'\s*[\[{]\s*["\[{]', content[:1024].tobytes().removeprefix(BYTE_ORDER_MARK)) is not None
+def is_json(content: bytes) -> bool:
+    """Whether a content, such as what came through a pipe, begins like a dictionary or a list of JSON."""
+    return re.match(rb'\s*[\[{]\s*["\[{]', content.removeprefix(BYTE_ORDER_MARK)) is not None
 
 
 def _begins_with_a_whole_line(lines: dict[int, bytes]) -> bool:

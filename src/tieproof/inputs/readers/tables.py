@@ -5,10 +5,8 @@ The content tells the format, whatever the name of the file, which may be packed
 
 import csv
 import io
-import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,38 +14,24 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.frames import as_frame
+from tieproof.inputs.frames import Columns, as_frame
+from tieproof.inputs.readers import json_lists
 from tieproof.inputs.readers.lines import is_number, shown, unpacked
 from tieproof.inputs.readers.location import Piped, broken, check, kind_of, library, reading
 from tieproof.inputs.readers.text import ENCODING
 from tieproof.ties import Array
 
 KIND = "a table in UTF-8 text, JSON or Parquet"
+
+EXPECTED = (
+    "A table in JSON is a list of records, a record on each line, or a dictionary of columns of one length. Write it "
+    "by frame.to_json(path, orient='records')."
+)
+
 DELIMITERS = "\t;,"
 """What separates columns: the first of these in the header."""
 
 TRUTHS = {"true": 1, "false": 0}
-
-
-@dataclass(frozen=True)
-class NamedColumns:
-    """A table in memory, with what a data frame has.
-
-    columns : the names of the columns
-    values : the values of each column; None where one is missing
-    lines : the line on which each row ends; None for rows without lines
-    """
-
-    columns: Sequence[str]
-    values: Sequence[Sequence[Any]]
-    lines: Sequence[int] | None = None
-
-    def __getitem__(self, name: str) -> Array:
-        """The column of this name: numbers where all cells are, and otherwise objects."""
-        values = [*self.values[self.columns.index(name)]]
-        if set(map(type, values)) <= {int, float, bool}:
-            return as_numbers(values, f"numbers of column '{name}'")
-        return np.array(values, dtype=object)
 
 
 def read(location: str | os.PathLike[str] | Piped) -> Any:
@@ -66,12 +50,17 @@ def read(location: str | os.PathLike[str] | Piped) -> Any:
     content = unpacked(location)[1].tobytes()
     if kind_of(content) or b"\0" in content:
         raise InputError(broken(path, KIND, content))
-    with reading(path, KIND):
-        text = content.decode(ENCODING)
-    table = _of_json(path, text) if text.lstrip()[:1] in ("[", "{") else _of_text(path, text)
-    if not table.values or not len(table.values[0]):
+    table = _of_json(path, content) if json_lists.is_json(content) else _of_text(path, content)
+    if not any(map(len, table.values)):
         raise InputError(f"{path} has no rows; give a table with at least one.")
     return table
+
+
+def as_column(cells: Sequence[Any]) -> Array:
+    """Return the cells of a column as an array: of numbers where all are, and otherwise of objects."""
+    if set(map(type, cells)) <= {int, float, bool}:
+        return as_numbers([*cells], "numbers of a column")
+    return np.array(cells, dtype=object)
 
 
 def as_number(cell: Any) -> Any:
@@ -87,10 +76,11 @@ def as_number(cell: Any) -> Any:
     return int(cell) if cell.lstrip("+-").isdigit() else float(cell)
 
 
-def _of_text(path: Path | Piped, text: str) -> NamedColumns:
-    first = text.lstrip("\n").partition("\n")[0]
-    delimiter = next((sign for sign in DELIMITERS if sign in first), ",")
+def _of_text(path: Path | Piped, content: bytes) -> Columns:
     with reading(path, KIND):
+        text = content.decode(ENCODING)
+        first = text.lstrip("\n").partition("\n")[0]
+        delimiter = next((sign for sign in DELIMITERS if sign in first), ",")
         reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
         numbered = [(reader.line_num, [each.strip() for each in row]) for row in reader if any(row)]
     lines = [line for line, _ in numbered[1:]]
@@ -108,39 +98,25 @@ def _of_text(path: Path | Piped, text: str) -> NamedColumns:
             )
     if delimiter == ";":  # then a comma is the decimal point, as spreadsheets write it in many countries
         rows = [[point if is_number(point := cell.replace(",", ".")) else cell for cell in row] for row in rows]
-    return NamedColumns(header, [[cell or None for cell in column] for column in zip(*rows, strict=True)], lines)
+    return _columns(header, [[cell or None for cell in column] for column in zip(*rows, strict=True)], lines)
 
 
-def _of_json(path: Path | Piped, text: str) -> NamedColumns:
-    lines = None
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        numbered = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-        lines, content = [number for number, _ in numbered], [_record(path, *each) for each in numbered]
+def _of_json(path: Path | Piped, text: bytes) -> Columns:
+    content, lines = json_lists.contents(path, text, EXPECTED)
     if isinstance(content, dict) and not all(isinstance(values, list | dict) for values in content.values()):
         content = [content]
     if isinstance(content, list) and all(isinstance(record, dict) for record in content):
         names = [*dict.fromkeys(name for record in content for name in record)]
-        return NamedColumns(names, [[record.get(name) for record in content] for name in names], lines)
+        return _columns(names, [[record.get(name) for record in content] for name in names], lines)
     # A column of pandas is a dictionary from its index.
     columns = [
         [*values.values()] if isinstance(values, dict) else values
         for values in (content.values() if isinstance(content, dict) else ())
     ]
     if len({len(column) for column in columns}) != 1:
-        raise InputError(
-            f"{path} is JSON, but neither a list of records nor a dictionary of columns of one length. Write it by "
-            "frame.to_json(path, orient='records')."
-        )
-    return NamedColumns([*content], columns, None)
+        raise InputError(f"{path} is JSON, but no table. {EXPECTED}")
+    return _columns([*content], columns)
 
 
-def _record(path: Path | Piped, number: int, line: str) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        raise InputError(
-            f"{path} has no JSON on line {number}: '{shown(line.encode())}'. Write a list of records, or a record on "
-            "each line."
-        ) from None
+def _columns(names: Sequence[str], values: Sequence[Sequence[Any]], lines: Sequence[int] = ()) -> Columns:
+    return Columns(names, [*map(as_column, values)], lines)

@@ -1,12 +1,10 @@
 """Tells qrels and runs, by the first line of a file, from other files, and from each other."""
 
-from pathlib import Path
+import os
 
-import numpy as np
-
-from tieproof.inputs.readers.lines import LONGEST_LINE, is_number
+from tieproof.errors import InputError
+from tieproof.inputs.readers.lines import is_number, unpacked
 from tieproof.inputs.readers.location import Piped
-from tieproof.inputs.readers.packed import is_packed, unpacked_bytes
 from tieproof.inputs.readers.trec import QRELS, RUN, TrecLayout, first_line
 
 
@@ -23,9 +21,10 @@ def layout_of(line: bytes) -> TrecLayout | None:
     return RUN if usual and len(cells) >= len(RUN.columns) and is_number(cells[3]) and is_number(cells[4]) else None
 
 
-def layout_of_file(path: Path | Piped) -> TrecLayout | None:
-    """Return the layout of a file by its first line; None for a file of another kind."""
-    with path.open("rb") as file:
-        text = file.read(LONGEST_LINE)
-        text = unpacked_bytes(text + file.read(), str(path)) if is_packed(text) else text
-    return layout_of(first_line(np.frombuffer(text, np.uint8), 0)[0])
+def layout_of_file(location: str | os.PathLike[str] | Piped) -> TrecLayout | None:
+    """Return the layout of a file by its first line; None for a file of another kind, or one that cannot be read."""
+    try:
+        _, text = unpacked(location)
+    except InputError:
+        return None
+    return layout_of(first_line(text, 0)[0])
