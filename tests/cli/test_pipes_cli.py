@@ -190,10 +190,10 @@ def test_documents_come_through_a_pipe_and_are_read_once(
 ) -> None:
     chunks = "".join(f"d{at} d{at % 3}\n" for at in range(5))
     Path("documents.txt").write_text(chunks)
-    assert run([*command.split(), "--documents", "documents.txt"]) == 0
+    assert run(*command.split(), "--documents", "documents.txt") == 0
     expected = capsys.readouterr().out
     type_in(monkeypatch, chunks.encode())
-    assert run([*command.split(), "--documents", "-"]) == 0
+    assert run(*command.split(), "--documents", "-") == 0
     assert capsys.readouterr().out == expected
-    assert run(command.split()) == 0
+    assert run(*command.split()) == 0
     assert capsys.readouterr().out != expected

@@ -75,7 +75,7 @@ def test_json_is_read_like_dictionaries(tmp_path: Path) -> None:
 
 
 REFUSED = {
-    "[]": r"qrels\.json is of type list\. A file of JSON is \{query: \{document: number\}\}, or",
+    "[]": r"qrels\.json is an empty list\. A file of JSON is \{query: \{document: number\}\}, or",
     "{}": r"qrels\.json is an empty dictionary\. A file",
     "{": r"qrels\.json is no JSON \(.*line 1 column 2.*\)\. A file",
     "[" * 10**5: r"qrels\.json is no JSON",

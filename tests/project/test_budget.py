@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_005,
+    "inputs": 9_030,
     "distances": 4_138,
     "engine": 4_799,
     "native": 858,
     "measures": 7_001,
     "show": 1_654,
-    "evaluation": 8_243,
+    "evaluation": 8_253,
     "analyses": 10_004,
     "trials": 12_399,
     "compat": 2_877,
     "integrations": 2_521,
-    "cli": 3_336,
+    "cli": 3_344,
     "data": 22,
     "tieproof": 896,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 67_753
+LINES_OF_SOURCE = 67_796
 LINES_OF_KERNELS = 7_568
 WORDS_OF_DOCS = 70_895
 PUBLIC_NAMES = 122
-LINES_OF_TESTS = 65_175
+LINES_OF_TESTS = 65_208
 
 
 def lines_in(folder: Path, *endings: str) -> int:

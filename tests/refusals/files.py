@@ -278,7 +278,7 @@ CASES: dict[str, Case] = {
     ),
     "a ragged table of scores": Case(
         text("data.csv", "score,label\n1\n", tp.evaluate_scores),
-        r"data\.csv has a ragged row: line 2 has 1 cells, but the header has 2",
+        r"data\.csv has a ragged row: line 2 has 1 cells, but the first row has 2",
         in_folder=True,
     ),
     "a table of scores without rows": Case(
@@ -298,12 +298,12 @@ CASES: dict[str, Case] = {
     ),
     "broken lines of JSON as scores": Case(
         text("data.jsonl", '{"score": 1, "label": 1}\n{', tp.evaluate_scores),
-        r"data\.jsonl has no JSON on line 2: '\{'\. Write a list of records",
+        r"data\.jsonl has no JSON on line 2: '\{'\. A table in JSON is a list of records",
         in_folder=True,
     ),
     "JSON that is no table of scores": Case(
         text("data.json", "[1, 2]", tp.evaluate_scores),
-        r"is JSON, but neither a list of records nor a dictionary of columns .*orient='records'",
+        r"is JSON, but no table\. A table in JSON is a list of records, .*orient='records'",
         in_folder=True,
     ),
     "a table with bars": Case(

@@ -15,7 +15,7 @@ from tieproof.evaluation.problems import relevance_among
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_with_sets, score
 from tieproof.inputs.categories import Average, as_categories
-from tieproof.inputs.copies import Duplicates, check_duplicates, left_out
+from tieproof.inputs.copies import DUPLICATES, Duplicates, left_out
 from tieproof.inputs.labels import as_label_array, as_labels
 from tieproof.inputs.lookalikes import FEWEST_ALIKE, ITSELF, NEAR, some_of
 from tieproof.inputs.mapped import unchanged_files
@@ -140,7 +140,7 @@ def evaluate_neighbors(
     wanted, optional = parse_with_sets(measures)
     check_empty(empty)
     check_choice("search", search, SEARCHES)
-    check_duplicates(duplicates)
+    check_choice("duplicates", duplicates, DUPLICATES)
     lists = as_neighbor_lists(ids, distances, scores, counts)
     count, gallery = lists.n_queries, _gallery_size(labels, gallery_labels, relevance, n_items)
     if gallery is None and gallery_groups is not None:

@@ -4,7 +4,6 @@ from typing import Literal
 
 import numpy as np
 
-from tieproof.inputs.options import check_choice
 from tieproof.ties import Array, IntArray
 
 Duplicates = Literal["error", "first"]
@@ -12,11 +11,6 @@ DUPLICATES = ("error", "first")
 
 HOW = "Keep one of them, or pass duplicates='first' (--duplicates first), so that it counts at its first place."
 """What to do about an id that occurs twice in a run or in a list of neighbors."""
-
-
-def check_duplicates(duplicates: str) -> None:
-    """Refuse an unknown rule."""
-    check_choice("duplicates", duplicates, DUPLICATES)
 
 
 def first_places(code: IntArray, number: Array, small_is_near: bool) -> IntArray:

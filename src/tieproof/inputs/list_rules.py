@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.copies import HOW, Duplicates, check_duplicates, first_places, left_out
+from tieproof.inputs.copies import DUPLICATES, HOW, Duplicates, first_places, left_out
 from tieproof.inputs.documents import DocumentTable, documents_called, documents_of
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import text
@@ -32,7 +32,7 @@ class ListRules(NamedTuple):
     def of(cls, own: Own, duplicates: Duplicates, documents: Any) -> "ListRules":
         """Check the arguments."""
         check_choice("own", own, OWN)
-        check_duplicates(duplicates)
+        check_choice("duplicates", duplicates, DUPLICATES)
         if isinstance(documents, str | os.PathLike):
             documents = text.read(documents, "chunk", "document")
         if isinstance(documents, Mapping):

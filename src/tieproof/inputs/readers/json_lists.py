@@ -18,6 +18,9 @@ from tieproof.inputs.readers.location import Piped
 
 EXTENSIONS = tuple(f".json{lines}{packed}" for lines in ("", "l") for packed in ("", ".gz", ".xz", ".bz2", ".zst"))
 
+BEGINNING = re.compile(rb'\s*(\{\s*["}]|\[\s*(["\[{\]]|-?\d[\d.eE+-]*\s*,))')
+"""How a dictionary or a list begins, unlike a name such as {7} or [7] in a file of TREC."""
+
 EXPECTED = (
     "A file of JSON is {query: {document: number}}, or {query: [document, …]}; a line of JSON is "
     '{"query_id": …, "results": [{"corpus_id": …, "score": …}, …]}.'
@@ -61,7 +64,8 @@ def contents(path: Path | Piped, content: bytes, expected: str) -> tuple[Any, li
             raise InputError(f"{path} has no JSON on line {at}: '{shown(lines[at])}'. {expected}") from None
         raise InputError(f"{path} is no JSON ({str(error).partition(chr(10))[0]}). {expected}") from None
     if not isinstance(found, dict | list) or not found:
-        arrived = "an empty dictionary" if isinstance(found, dict) else f"of type {type(found).__name__}"
+        empty = {dict: "an empty dictionary", list: "an empty list"}
+        arrived = empty.get(type(found), f"of type {type(found).__name__}")
         raise InputError(f"{path} {'has no lines' if in_lines else f'is {arrived}'}. {expected}")
     return found, list(lines) if in_lines else []
 
@@ -76,7 +80,7 @@ def read_dictionary(location: str | os.PathLike[str] | Piped) -> dict[str, Any]:
 
 def is_json(content: bytes) -> bool:
     """Whether a content, such as what came through a pipe, begins like a dictionary or a list of JSON."""
-    return re.match(rb'\s*[\[{]\s*["\[{]', content.removeprefix(BYTE_ORDER_MARK)) is not None
+    return BEGINNING.match(content.removeprefix(BYTE_ORDER_MARK)) is not None
 
 
 def _begins_with_a_whole_line(lines: dict[int, bytes]) -> bool:

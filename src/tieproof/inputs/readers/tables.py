@@ -16,6 +16,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.frames import Columns, as_frame
 from tieproof.inputs.readers import json_lists
+from tieproof.inputs.readers.delimited import check_length
 from tieproof.inputs.readers.lines import is_number, shown, unpacked
 from tieproof.inputs.readers.location import Piped, broken, check, kind_of, library, reading
 from tieproof.inputs.readers.text import ENCODING
@@ -91,11 +92,7 @@ def _of_text(path: Path | Piped, content: bytes) -> Columns:
             "first line, such as query_id,doc_id,score,relevance."
         )
     for line, row in zip(lines, rows, strict=True):
-        if len(row) != len(header):
-            raise InputError(
-                f"{path} has a ragged row: line {line} has {len(row)} cells, but the header has {len(header)}; "
-                "give every row the same number of cells."
-            )
+        check_length(path, line, row, len(header))
     if delimiter == ";":  # then a comma is the decimal point, as spreadsheets write it in many countries
         rows = [[point if is_number(point := cell.replace(",", ".")) else cell for cell in row] for row in rows]
     return _columns(header, [[cell or None for cell in column] for column in zip(*rows, strict=True)], lines)
