@@ -355,7 +355,7 @@ FILES: dict[str, tuple[str, str, str]] = {
     "swapped": (
         GOOD_RUN,
         GOOD_QRELS,
-        "QRELS has 6 columns on line 1: 'q1 Q0 d1 1 0.5 tag'. " + QRELS_COLUMNS,
+        "QRELS contains a TREC run, not TREC qrels. Pass the qrels first, then the run.",
     ),
     "no number": (
         GOOD_QRELS,

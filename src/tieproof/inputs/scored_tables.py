@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,14 +23,6 @@ from tieproof.inputs.sources import QRELS, Role, checked, decoded, warn_of_ranks
 from tieproof.ties import Array, FloatArray
 
 
-class ScoredLists(NamedTuple):
-    """The lists of a table, with their numbers and grades, and the names of their queries, sorted."""
-
-    numbers: list[FloatArray]
-    grades: list[FloatArray]
-    queries: Array
-
-
 def lists_in(
     name: str, given: Any, judged_by: Sequence[Any], grouped_by: tuple[Any, Average]
 ) -> tuple[Any, Sequence[Any], tuple[Any, Average], Array | None]:
@@ -44,13 +36,17 @@ def lists_in(
     is_table = isinstance(given, str | os.PathLike) or hasattr(as_frame(given), "columns")
     if not is_table or any(each is not None for each in judged_by[:2]):
         return given, judged_by, grouped_by, None
-    lists, (categories, average) = read(given, "score" if name == "scores" else "distance"), grouped_by
-    of_queries = categories_of(categories, lists.queries.tolist(), average)
-    return lists.numbers, (lists.grades, *judged_by[1:]), (of_queries, average), lists.queries
+    numbers, grades, queries = _read(given, "score" if name == "scores" else "distance")
+    categories, average = grouped_by
+    groups = categories_of(categories, queries.tolist(), average)
+    return numbers, (grades, *judged_by[1:]), (groups, average), queries
 
 
-def read(values: Any, what: Literal["score", "distance"]) -> ScoredLists:
-    """Read a table; `what` is the column of its numbers, "score" or "distance"."""
+def _read(values: Any, what: Literal["score", "distance"]) -> tuple[list[Array], list[FloatArray], Array]:
+    """Return the lists of a table, with their numbers and grades, and the names of their queries, sorted.
+
+    what : the column of the numbers
+    """
     is_file = isinstance(values, str | os.PathLike)
     frame, name = (tables.read(values), os.fsdecode(values)) if is_file else (as_frame(values), "The table")
     number = name_of_column(frame, what)
@@ -93,4 +89,4 @@ def read(values: Any, what: Literal["score", "distance"]) -> ScoredLists:
     place = np.argsort(order)[source.documents.query]
     rows, ends = np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1]
     value = lists[what] if source.ordered else source.value  # lists may have integers of any size
-    return ScoredLists(np.split(value[rows], ends), np.split(judged.value[rows], ends), ids[order])
+    return np.split(value[rows], ends), np.split(judged.value[rows], ends), ids[order]
