@@ -199,8 +199,8 @@ def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> 
     of_judged = np.where((row < 0) | ~judged.sought, np.nan, source.value[row])
     given = None if source.before is None else _extent(*source.before, len(table.first) - 1)
     length = np.diff(first, append=len(query))
-    known = {"said": source.said, "given": given, "ordered": source.ordered}
-    return RankedDocuments(query[first], length, source.value, of_judged, **known)
+    ranked = RankedDocuments(query[first], length, source.value, of_judged, said=source.said, given=given)
+    return ranked._replace(ordered=source.ordered)
 
 
 def _extent(query: IntArray, value: FloatArray, count: int) -> tuple[IntArray, FloatArray]:

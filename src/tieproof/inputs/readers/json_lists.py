@@ -64,7 +64,7 @@ def contents(path: Path | Piped, content: bytes, expected: str) -> tuple[Any, li
             raise InputError(f"{path} has no JSON on line {at}: '{shown(lines[at])}'. {expected}") from None
         raise InputError(f"{path} is no JSON ({str(error).partition(chr(10))[0]}). {expected}") from None
     if not isinstance(found, dict | list) or not found:
-        empty = {dict: "an empty dictionary", list: "an empty list"}
+        empty: dict[type, str] = {dict: "an empty dictionary", list: "an empty list"}
         arrived = empty.get(type(found), f"of type {type(found).__name__}")
         raise InputError(f"{path} {'has no lines' if in_lines else f'is {arrived}'}. {expected}")
     return found, list(lines) if in_lines else []

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, library
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.frames import Columns, as_frame
 from tieproof.inputs.readers import json_lists
 from tieproof.inputs.readers.delimited import check_length
 from tieproof.inputs.readers.lines import is_number, shown, unpacked
-from tieproof.inputs.readers.location import Piped, broken, check, kind_of, library, reading
+from tieproof.inputs.readers.location import Piped, broken, check, kind_of, reading
 from tieproof.inputs.readers.text import ENCODING
 from tieproof.ties import Array
 
@@ -47,7 +47,7 @@ def read(location: str | os.PathLike[str] | Piped) -> Any:
     with reading(path, KIND), path.open("rb") as file:
         if file.read(4) == b"PAR1":
             file.seek(0)
-            return as_frame(library("pyarrow.parquet", Path(str(path)), "parquet").read_table(file))
+            return as_frame(library("pyarrow.parquet", f"Reading {path}", "parquet").read_table(file))
     content = unpacked(location)[1].tobytes()
     if kind_of(content) or b"\0" in content:
         raise InputError(broken(path, KIND, content))
