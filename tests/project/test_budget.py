@@ -17,7 +17,7 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_030,
+    "inputs": 9_029,
     "distances": 4_138,
     "engine": 4_799,
     "native": 858,
@@ -34,7 +34,7 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 67_796
+LINES_OF_SOURCE = 67_795
 LINES_OF_KERNELS = 7_568
 WORDS_OF_DOCS = 70_895
 PUBLIC_NAMES = 122

@@ -134,7 +134,7 @@ def compare(
         judged_by, *run_files = qrels or files[0], *systems.values()
         pairs: Pairs = {}
         if kind == RUNS:
-            (judged_by, *run_files), pairs = read_files((judged_by, *run_files), settings)
+            (judged_by, *run_files), pairs = read_files((judged_by, *systems.values()), settings)
         result_of = _evaluation_of(kind, judged_by, settings | {"measures": measures or DEFAULT_MEASURES}, pairs)
         return tieproof.compare({name: result_of(file) for name, file in zip(systems, run_files, strict=True)}, **how)
 

@@ -238,9 +238,9 @@ def evaluated_files(
     except InputError as error:
         if error.argument in ("qrels", "run"):
             raise
-        meant = str(pairs[error.argument][0]) if error.argument in pairs else ", ".join(map(str, files))
+        about = [str(path) for name, (path, _) in pairs.items() if name == error.argument] or map(str, files)
         said = str(error).replace("n_items", "--n-items", 1) if error.argument == "n_items" else str(error)
-        raise InputError(f"{meant}: {said}", error.argument) from error
+        raise InputError(f"{', '.join(about)}: {said}", error.argument) from error
 
 
 def _left_out(result: tieproof.Result) -> Iterator[str]:
