@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from tieproof.inputs.frames import COLUMNS
 from tieproof.inputs.readers import FILE_FORMATS
 from tieproof.inputs.readers.columns import NAMES
 
@@ -38,6 +39,8 @@ HOLDS = {
     ".txt": "only labels, one per line",
     ".json": "only labels, as one list",
 }
+
+COLUMNS_OF_RUNS = "query", "document", "score", "grade"
 
 PAGE_TEXT = """<!-- Written by docs/write_files.py from the tables of the readers. -->
 
@@ -89,28 +92,35 @@ goes from 0 or 1 to the length of each list without gaps, and scores otherwise. 
 with `#` are comments, and text after the tag of a run is not read; a warning counts the comments that have all
 columns. Ids may contain blanks where tabs separate all columns, lines may end in LF, CR and LF, or CR alone, and
 both files must have the same encoding. Ranks beside scores do not rank, but if they contradict the scores in most
-lists, a warning has the score by both. Files with the extension `.jsonl` are read as predictions of
-sentence-transformers, and `.json` as a dictionary `{{query: {{document: number}}}}`, as ranx and pytrec_eval have
-it, or as predictions of [MTEB](integrations/mteb.md#saved-predictions), of which `FILE:SUBSET/SPLIT` names a split.
+lists, a warning has the score by both. Files with the extensions `.json` and `.jsonl` contain what dictionaries and
+lists do ([below](#documents-of-a-query)), or predictions of [MTEB](integrations/mteb.md#saved-predictions), of which
+`FILE:SUBSET/SPLIT` names a split.
 Qrels may also be a data set of [ir_datasets](https://ir-datasets.com), such as
 `ir_datasets:msmarco-passage/trec-dl-2019/judged`, or a task of MTEB, such as `mteb:SciFact`, which that library
-downloads (extra `ir-datasets` or `mteb`). The commands
-`run`, `compare`, `verify`, `agree` and `diversity` also read qrels and runs from standard input, written `-`, and
-from pipes, in TREC format or as such a dictionary. `compare` calls a system as its file is called, unless
-`NAME=FILE` gives it another name:
+downloads (extra `ir-datasets` or `mteb`). The commands `run`, `compare`, `verify`, `agree` and `diversity` also read
+qrels and runs from standard input, written `-`, and from pipes, as TREC files or JSON. `compare` calls a
+system as its file is called, unless `NAME=FILE` gives another name:
 
 ```text
 ssh host cat run.gz | tieproof run qrels.txt -
-tieproof compare --qrels qrels.txt base.run <(unxz -c ours.run.xz)
 zcat ours.run.gz | tieproof compare --qrels qrels.txt base.run ours=-
 ```
 
-Responses of Elasticsearch and OpenSearch are runs, too: pass `{{query: response}}`, such as
-`dict(zip(queries, answer["responses"]))` after a multi-search, to `tp.evaluate_run`, with `truncated=True`, because a
-response is cut off at the `size` of its search. Hits are ranked by `_score`, and named by `_id`.
+### Documents of a query
 
-So are the results of retrievers, of which each hit has a `score` and a `node_id` (LlamaIndex) or an `id` (Haystack,
-Qdrant). They are cut off at the retriever's `top_k`:
+In Python and in JSON, the documents of a query may come as they are:
+
+| in a run | ties |
+|---|---|
+| `{{document: score}}` | equal scores |
+| `[document, …]`, the best first, or hits without scores | none: the order is the ranking, or the ranks of the hits |
+| hits with an id and a score, dictionaries or objects, or pairs of both | equal scores |
+| answers with hits, of Elasticsearch, OpenSearch, Qdrant, Pinecone, Weaviate, LlamaIndex, Haystack | equal scores |
+
+The queries are the keys of a dictionary; the `query_id`, `qid` or `query` of the entries of a list or of the lines of
+a `.jsonl` file, as rank_llm, RankGPT and sentence-transformers write them; or the positions in a list, as
+`util.semantic_search` returns them. A list may also have an entry for each document. In qrels, a set or a list of ids
+gives each the grade 1. Answers are cut off at the `top_k` of the search:
 
 ```python
 run = {{query: retriever.retrieve(text) for query, text in queries.items()}}  # LlamaIndex
@@ -118,24 +128,31 @@ run = {{query: retriever.run(query=text) for query, text in queries.items()}}  #
 tp.evaluate_run(qrels, run, truncated=True)
 ```
 
-Scores must be larger for nearer documents: negate those of a store that returns distances, such as Qdrant with a
-Euclidean distance, whose hits are refused because their scores increase along every list. The samples of RAGAS have
-ids without scores, in the order of the ranking, so that there are no ties:
+Scores must be larger for nearer documents: negate distances, such as those of Qdrant with a Euclidean distance, whose
+hits are refused because their scores increase along every list. A document that occurs twice for a query is refused
+with both places; with `duplicates="first"` it counts at its first place, and the result says so. The samples of RAGAS
+have ids without scores, and may have one twice:
 
 ```python
-qrels = {{i: dict.fromkeys(each.reference_context_ids, 1) for i, each in enumerate(samples)}}
-run = {{i: {{name: -rank for rank, name in enumerate(each.retrieved_context_ids)}} for i, each in enumerate(samples)}}
+qrels = {{i: set(each.reference_context_ids) for i, each in enumerate(samples)}}
+run = {{i: each.retrieved_context_ids for i, each in enumerate(samples)}}
+tp.evaluate_run(qrels, run, duplicates="first")
 ```
 
-Only one file can be standard input. Data frames of pandas and polars, also lazy ones, tables of pyarrow and relations
-of DuckDB have these columns:
+If judgments name documents and a run has their chunks, `documents=` tells the document of each chunk, which counts by
+its best chunk (MaxP). `own="drop"` leaves out the query's own document, as for ArguAna of BEIR. The command line has
+`--duplicates`, `--documents` and `--own`, too.
 
-| content | names of the column |
+Data frames of pandas and polars, tables of pyarrow and relations of DuckDB have these columns, in any letter case, or
+`rank` in place of the score, of which the smallest is the best. Hits have these keys or attributes:
+
+| content | names |
 |---|---|
-| the query | `query_id`, `qid`, `q_id`, `query-id` |
-| the document | `doc_id`, `docno`, `docid`, `corpus-id` |
-| the score, in a run | `score` |
-| the grade, in qrels | `relevance`, `label`, `grade`, `rel`, `score` |
+{columns}
+
+`tieproof scores FILE`, `tp.evaluate_scores(path)` and `tp.evaluate_distances(path)` read a table with scores (or
+distances) and relevance: text with a header (commas, tabs or semicolons), JSON, lines of JSON or
+Parquet, also packed. Without a query, it is one list.
 
 ## Lists of an index
 
@@ -165,7 +182,8 @@ def render() -> str:
         for extension in sorted(FILE_FORMATS, key=order)
     )
     names = (f"| {what} | {', '.join(f'`{name}`' for name in known)} |" for what, known in NAMES.items())
-    return PAGE_TEXT.format(formats="\n".join(formats), names="\n".join(names))
+    columns = (f"| the {what} | {', '.join(f'`{name}`' for name in known)} |" for what, known in COLUMNS.items())
+    return PAGE_TEXT.format(formats="\n".join(formats), names="\n".join(names), columns="\n".join(columns))
 
 
 def order(extension: str) -> int:

@@ -358,8 +358,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         r"The categories name query '7' twice, as 'short' and as 'b'",
     ),
     "a frame": (
-        of_run(categories=pd.DataFrame({"topic": ["q1"], "category": ["a"]})),
-        r"a column for the query, called query_id or qid or q_id or query-id\. The columns are topic, category",
+        of_run(categories=pd.DataFrame({"name": ["q1"], "category": ["a"]})),
+        r"must have a column for the query, called query_id or .*\. The columns are name, category",
     ),
     "no file": (of_run(categories="nowhere.txt"), r"nowhere.txt does not exist"),
 }

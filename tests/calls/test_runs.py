@@ -17,6 +17,7 @@ import pytest
 import oracle
 import tieproof as tp
 from tieproof.evaluation.runs import evaluate_run
+from tieproof.inputs.copies import HOW
 from tieproof.inputs.readers import lines, trec
 from tieproof.native.threads import for_each
 
@@ -239,8 +240,10 @@ def test_large_integers_keep_their_order() -> None:
     run = {"q": {"a": 2**53 + 1, "b": 2**53}}
     assert evaluate_run({"q": {"a": 1}}, run, measures=["P@1"])["P@1"].lower == 1.0
     for option in ({"noise": 0.5}, {"precision": "float32"}):  # the distances of ranks are not those of scores
-        with pytest.raises(tp.InputError, match="only the order is read, so that precision and noise do not apply"):
-            evaluate_run({"q": {"a": 1}}, run, measures=["P@1"], **option)
+        with pytest.raises(tp.InputError, match=r"integers beyond 2\*\*53 as scores, .* Subtract the same integer"):
+            tp.evaluate_run({"q": {"a": 1}}, run, measures=["RR"], **option)
+    small = {"q": {"a": 1, "b": 0}}  # the same, less 2**53
+    assert tp.evaluate_run({"q": {"a": 1}}, small, measures=["RR"], noise=0.5)["RR"].noise == tp.Bounds(0.5, 1.0)
 
 
 def test_negative_grades_are_not_relevant_and_stay_in_the_ranking() -> None:
@@ -352,7 +355,7 @@ FILES: dict[str, tuple[str, str, str]] = {
     "swapped": (
         GOOD_RUN,
         GOOD_QRELS,
-        "QRELS has 6 columns on line 1: 'q1 Q0 d1 1 0.5 tag'. " + QRELS_COLUMNS,
+        "QRELS contains a TREC run, not TREC qrels. Pass the qrels first, then the run.",
     ),
     "no number": (
         GOOD_QRELS,
@@ -379,7 +382,7 @@ FILES: dict[str, tuple[str, str, str]] = {
     "twice in the run": (
         GOOD_QRELS,
         "q1 Q0 d1 1 1 t\n\nq2 Q0 d1 1 1 t\nq1 Q0 d2 1 1 t\nq1 Q0 d1 9 0 t\nq1 Q0 d2 1 1 t\n",
-        "RUN: document 'd1' occurs twice for query 'q1', on lines 1 and 5. Keep one of them.",
+        f"RUN: document 'd1' occurs twice for query 'q1', on lines 1 and 5. {HOW}",
     ),
     "twice in the qrels": (
         "q1 0 d1 1\nq1 1 d1 1\n",
@@ -605,15 +608,15 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         [1, 2],
         RUN_OF_ONE,
         {},
-        "The qrels must be the path of a TREC file, a dictionary {query: {document: grade}}, a data frame or a "
-        "table of Arrow, not list.",
+        "The qrels must have the documents of each query, but has 1 in place of those of query 0. Pass {query: "
+        "{document: grade}}, or a list of documents for each query.",
     ),
     "flat": (
         QRELS,
-        {"q1": ["d1"]},
+        {"q1": "d1"},
         {},
-        "The run must be {query: {document: score}}, but the value of query 'q1' is list. Pass a "
-        "dictionary for each query.",
+        "The run must be {query: {document: score}}, but the value of query 'q1' is str. Pass a dictionary for each "
+        "query, or a list of ids in the order of the ranking.",
     ),
     "empty run": (QRELS, {"q1": {}}, {}, "The run is empty. Pass at least one score."),
     "empty qrels": ({}, RUN_OF_ONE, {}, "The qrels are empty. Pass at least one grade."),
@@ -669,7 +672,7 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         QRELS,
         FRAME,
         {},
-        "The run: document 'd1' occurs twice for query 'q1', in rows 0 and 1. Keep one of them.",
+        f"The run: document 'd1' occurs twice for query 'q1', in rows 0 and 1. {HOW}",
     ),
     "frame columns": (
         QRELS,

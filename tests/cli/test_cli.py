@@ -5,6 +5,7 @@ import csv
 import glob
 import gzip
 import importlib.util
+import io
 import itertools
 import json
 import re
@@ -21,6 +22,7 @@ from typing import Any
 import click
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
@@ -60,6 +62,7 @@ RUN = "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.5 t\nq2 Q0 d3 1 0.9 t\nq2 Q0 d9 2 0.5 t\nq
 """Queries with a tie, without a tie, without relevant documents, without documents, and without judgments."""
 
 PREDICTIONS = '{"query_id": "q1", "query": "?", "results": [{"corpus_id": "d1", "score": 0.5}]}\n'
+SCORES = "qid,docid,score,label\nq1,d1,0.5,1\nq1,d2,0.5,0\nq2,d3,0.9,2\nq2,d9,0.5,0\n"
 RUN_OF_MTEB = {"q1": {"d1": 0.5, "d2": 0.5}, "q2": {"d3": 0.9, "d9": 0.5}}
 QRELS_OF_MTEB = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2, "d4": 1}}
 
@@ -99,6 +102,10 @@ def write_examples() -> None:
         Path(name).write_text(QRELS)
     Path("run.txt").write_text(RUN)
     Path("predictions.jsonl").write_text(PREDICTIONS)
+    Path("scores.csv").write_text(SCORES)
+    table = pd.read_csv("scores.csv")
+    table.to_json("scores.jsonl", orient="records", lines=True)
+    table.to_parquet("distances.parquet")
     Path("categories.txt").write_text(CATEGORIES)
     for name, scores in (("predictions", RUN_OF_MTEB), ("qrels", QRELS_OF_MTEB)):
         Path(f"SciFact_{name}.json").write_text(json.dumps({"default": {"test": scores}}))
@@ -146,6 +153,31 @@ def run(examples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
 def test_table_is_the_text_of_the_result(run: Run) -> None:
     outcome = run("evaluate", "embeddings.npy", "labels.npy")
     assert outcome == (0, f"{tp.evaluate(VECTORS, LABELS)}\n", "")
+
+
+def test_tables_of_scores_are_evaluated(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = tp.evaluate_scores("scores.csv", measures=["RR"], categories="categories.txt", average="macro")
+    options = ["-m", "RR", "--categories", "categories.txt", "--average", "macro", "--json", "-"]
+    assert run("scores", "scores.csv", *options) == (0, expected.to_json() + "\n", "")
+    assert expected["RR"].lower == 0.75  # q1 is tied with d2, q2 is first
+    expected = tp.evaluate_distances("distances.parquet", n_relevant=1, n_items=9, measures=["RR"])
+    cut_off = "scores distances.parquet --distances -m RR --n-relevant 1 --n-items 9 --json - --per-query queries.csv"
+    assert run(*cut_off.split()).out == expected.to_json() + "\n"
+    assert Path("queries.csv").read_text().splitlines()[1].startswith(f"q1,RR,{1 / 9},")  # all nine may be tied
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(SCORES.encode())))
+    assert run("scores", "-", "-m", "RR").out == f"{tp.evaluate_scores('scores.csv', measures=['RR'])}\n"
+
+
+def test_files_for_other_commands_lead_to_them(run: Run) -> None:
+    pd.read_csv("scores.csv").to_json("lines.jsonl", orient="records", lines=True)
+    pd.read_csv("scores.csv").to_json("scores.json", orient="records")
+    for given in ("scores.csv", "lines.jsonl labels.npy", "scores.json"):
+        found = run("evaluate", *given.split())
+        assert (found.status, f"use tieproof scores {given.split()[0]}, or" in found.err) == (2, True)
+    for given in ("evaluate qrels.txt run.txt", "evaluate base.run qrels.txt", "compare qrels.txt run.txt base.run"):
+        assert re.search("contains (a )?TREC .*, not embeddings. .*tieproof run QRELS RUN", run(*given.split()).err)
+    for given in ("run qrels.txt qrels.txt", "compare --qrels qrels.txt run.txt qrels.txt"):
+        assert "qrels.txt contains TREC qrels, not a TREC run." in run(*given.split()).err
 
 
 @pytest.mark.parametrize("distance", [name for name in DISTANCES if name != "hamming"])
@@ -826,7 +858,7 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
         "qrels.txt run.txt",
         "run.txt has 5 columns on line 7: 'q1 Q0 d7 3 0.5'. A line of a TREC run has the 6 columns",
     ),
-    "swapped": ({}, "run.txt qrels.txt", "run.txt has 6 columns on line 1: "),
+    "swapped": ({}, "run.txt qrels.txt", "run.txt contains a TREC run, not TREC qrels. Pass the qrels first"),
     "nan": (
         {"run.txt": RUN + "q1 Q0 d7 3 nan t\n"},
         "qrels.txt run.txt",
@@ -1211,7 +1243,7 @@ def test_probable_mistakes_are_one_line_before_the_table(run: Run) -> None:
             "30 of 30 queries are in the gallery, too",
         ),
         ("evaluate codes.npy classes.npy", "pass distance='hamming' and bits=64"),
-        ("run self.qrels self.run", "4 of 4 queries probably find themselves"),
+        ("run self.qrels self.run", "4 of 4 queries find the document that has their own id first"),
         (
             "neighbors ids.npy distances.npy --labels labels.npy --gallery-labels labels.npy",
             "40 of 40 queries probably find themselves",

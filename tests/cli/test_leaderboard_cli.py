@@ -93,6 +93,8 @@ def test_lines_and_records(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
         ("leaderboard runs --published published.tsv", "--published is of runs"),
         ("leaderboard runs --csv b.csv", "--csv is of runs"),
         ("leaderboard runs --truncated", "--truncated is of runs"),
+        ("leaderboard runs --level 0", "--level is of runs"),
+        ("leaderboard runs --own keep", "--own is of runs"),
         ("leaderboard qrels.txt", "qrels.txt is not a folder"),
         (
             "leaderboard qrels.txt runs -m P@1 --published published.tsv",

@@ -182,3 +182,18 @@ def test_a_closed_standard_input_is_refused(
     monkeypatch.setattr(sys, "stdin", None)
     assert run("run", "qrels.txt", "-") == 2
     assert capsys.readouterr().err == "Error: Standard input is closed; give the path of a file instead of -.\n"
+
+
+@pytest.mark.parametrize("command", ["run qrels.txt base.run", "leaderboard qrels.txt base.run ours.run"])
+def test_documents_come_through_a_pipe_and_are_read_once(
+    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    chunks = "".join(f"d{at} d{at % 3}\n" for at in range(5))
+    Path("documents.txt").write_text(chunks)
+    assert run(*command.split(), "--documents", "documents.txt") == 0
+    expected = capsys.readouterr().out
+    type_in(monkeypatch, chunks.encode())
+    assert run(*command.split(), "--documents", "-") == 0
+    assert capsys.readouterr().out == expected
+    assert run(*command.split()) == 0
+    assert capsys.readouterr().out != expected

@@ -12,7 +12,11 @@ from tieproof.cli import main
 
 QRELS = {"q1": {"d1": 1, "d3": 1}, "2": {"d2": 1, "7": 1}, "ä": {"ö": 1}}
 RUN = {"q1": {"d1": 0.5, "d2": 0.5, "d3": -1.25}, "2": {"7": 3.0, "d2": 0.1}, "ä": {"ö": 0.25, "d1": 0.25}}
-EXPECTED = 'Each line of predictions is {"query_id": …, "query": …, "results": [{"corpus_id": …, "score": …}, …]}.'
+EXPECTED = (
+    "A file of JSON is {query: {document: number}}, or {query: [document, …]}; a line of JSON is "
+    '{"query_id": …, "results": [{"corpus_id": …, "score": …}, …]}.'
+)
+TWICE = "Keep one of them, or pass duplicates='first' (--duplicates first), so that it counts at its first place."
 
 
 def line_of(query: Any, scores: dict[Any, Any]) -> str:
@@ -79,39 +83,30 @@ REFUSED: dict[str, tuple[str, str]] = {
         f"RUN has no JSON on line 1: 'q1 Q0 d1 1 0.5 tag'. {EXPECTED}",
     ),
     "cut short": (GOOD + GOOD[:20], f"RUN has no JSON on line 2: '{GOOD[:20]}'. {EXPECTED}"),
-    "a list": ("[1]\n", f"RUN has no field 'query_id' on line 1 where one is expected. {EXPECTED}"),
-    "of another evaluator": (
-        '{"query_id": "q", "query": "", "positive": ["a"], "documents": ["a"]}\n',
-        "RUN has no field 'results' on line 1 (for a line for each document, pass the data frame of "
-        f"pandas.read_json(…, lines=True, dtype=False)). {EXPECTED}",
+    "a number": (
+        "1\n",
+        "RUN: The run must have the documents of each query, but has 1 in place of those of query 0. Pass {query: "
+        "{document: score}}, or a list of documents for each query.",
     ),
-    "results by name": (
-        '{"query_id": "q", "results": {"d": 1.0}}',
-        f"RUN has results that are no list on line 1. {EXPECTED}",
-    ),
-    "no score": (
-        GOOD + '{"query_id": "q", "results": [{"corpus_id": "d"}]}',
-        f"RUN has no field 'score' on line 2 where one is expected. {EXPECTED}",
+    "a score in some hits": (
+        GOOD + '{"query_id": "q", "results": [{"corpus_id": "d", "score": 1}, {"corpus_id": "e"}]}',
+        "RUN, on line 2: The hit 'e' of query 'q' has no score, although others have one: {'corpus_id': 'e'}. Give "
+        "every hit of the query a score, or none.",
     ),
     "a score in words": (
         line_of("q", {"d": "high"}),
-        f'RUN has the score "high" on line 1, where a number in float64 is expected. {EXPECTED}',
-    ),
-    "a score that is true": (
-        line_of("q", {"d": True}),
-        f"RUN has the score true on line 1, where a number in float64 is expected. {EXPECTED}",
-    ),
-    "a large integer": (
-        line_of("q", {"d": 2**53 + 1}),
-        f"RUN has the score {2**53 + 1} on line 1, where a number in float64 is expected. {EXPECTED}",
+        "RUN: the score of document 'd' for query 'q' is 'high', on line 1. Every score must be a finite number; "
+        "convert texts to numbers, and leave out documents without a score.",
     ),
     "no id": (
         line_of(None, {"d": 1.0}),
-        f"RUN has the query_id null on line 1, where a string or an integer is expected. {EXPECTED}",
+        "RUN: The run must name every query by a string or an integer, but one name is None. Leave out rows without "
+        "a name, and convert the names with .astype(str).",
     ),
     "an id that is a number": (
         '{"query_id": "q", "results": [{"corpus_id": 1.5, "score": 1}]}',
-        f"RUN has the corpus_id 1.5 on line 1, where a string or an integer is expected. {EXPECTED}",
+        "RUN: The run must name every document by a string or an integer, but one name is 1.5. Leave out rows "
+        "without a name, and convert the names with .astype(str).",
     ),
     "nan": (
         GOOD + "\n" + line_of("q2", {"d": float("nan")}),
@@ -120,14 +115,14 @@ REFUSED: dict[str, tuple[str, str]] = {
     ),
     "twice on a line": (
         '{"query_id": "q", "results": [{"corpus_id": "7", "score": 1}, {"corpus_id": 7, "score": 2}]}',
-        "RUN: document '7' occurs twice for query 'q', on line 1. Keep one of them.",
+        f"RUN: document '7' occurs twice for query 'q', on line 1. {TWICE}",
     ),
     "twice on two lines": (
         GOOD + GOOD,
-        "RUN: document 'd1' occurs twice for query 'q1', on lines 1 and 2. Keep one of them.",
+        f"RUN: document 'd1' occurs twice for query 'q1', on lines 1 and 2. {TWICE}",
     ),
-    "no document": (line_of("q1", {}) + "\n", f"RUN has no documents of any query. {EXPECTED}"),
-    "blank": ("\n \n", f"RUN has no documents of any query. {EXPECTED}"),
+    "no document": (line_of("q1", {}) + "\n", "RUN: The run is empty. Pass at least one score."),
+    "blank": ("\n \n", f"RUN has no lines. {EXPECTED}"),
     "empty": ("", "RUN is empty (0 bytes), perhaps because writing it failed; write it again."),
 }
 

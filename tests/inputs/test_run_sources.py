@@ -64,7 +64,7 @@ def test_qrels_of_a_data_set_by_its_name(tmp_path: Path, capsys: pytest.CaptureF
     [
         ("toy/test", "ir_datasets has no data set 'toy/test'. Its names are on"),
         ("toy", "The data set 'toy' of ir_datasets has no qrels"),
-        ("toy/subtopics", "ir_datasets:toy/subtopics judges document 'a' twice for query 'q1'"),
+        ("toy/subtopics", "ir_datasets:toy/subtopics: document 'a' occurs twice for query 'q1'"),
     ],
 )
 def test_data_sets_that_are_refused(name: str, said: str) -> None:
@@ -299,7 +299,7 @@ def test_responses_of_search_engines_are_runs() -> None:
     sorted_by_field = {"q1": [{"_id": "a", "_score": None, "sort": [3]}]}
     with pytest.raises(tp.InputError, match="The hit 'a' of query 'q1' has no _score"):
         tp.evaluate_run(qrels, sorted_by_field)
-    with pytest.raises(tp.InputError, match="have the _id 'a' twice"):
+    with pytest.raises(tp.InputError, match=r"'a' occurs twice for query 'q1', at places 1 and 2\. Keep one"):
         tp.evaluate_run(qrels, {"q1": [{"_id": "a", "_score": 1.0}, {"_id": "a", "_score": 2.0}]})
 
 

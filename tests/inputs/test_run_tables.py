@@ -75,13 +75,13 @@ def test_json_is_read_like_dictionaries(tmp_path: Path) -> None:
 
 
 REFUSED = {
-    "[]": r"qrels\.json is of type list\. A file of JSON is \{query: \{document: grade\}\}\.",
+    "[]": r"qrels\.json is an empty list\. A file of JSON is \{query: \{document: number\}\}, or",
     "{}": r"qrels\.json is an empty dictionary\. A file",
     "{": r"qrels\.json is no JSON \(.*line 1 column 2.*\)\. A file",
     "[" * 10**5: r"qrels\.json is no JSON",
     '{"q1": {"d1": 1, "d1": 2}}': r"qrels\.json has 'd1' twice in one dictionary",
     '{"q1": {"d1": NaN}}': r"qrels\.json: the grade of document 'd1' for query 'q1' is nan",
-    '{"q1": [1]}': r"the value of query 'q1' is list",
+    '{"q1": 1}': r"the value of query 'q1' is int",
     '{"q1": {"d1": "high"}}': "grade",
 }
 

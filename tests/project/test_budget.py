@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 8_219,
-    "distances": 4_186,
+    "inputs": 9_031,
+    "distances": 4_191,
     "engine": 4_799,
     "native": 858,
-    "measures": 6_818,
-    "show": 1_645,
-    "evaluation": 8_197,
-    "analyses": 10_018,
+    "measures": 6_826,
+    "show": 1_672,
+    "evaluation": 8_272,
+    "analyses": 10_025,
     "trials": 12_215,
     "compat": 2_834,
     "integrations": 2_487,
-    "cli": 3_251,
+    "cli": 3_367,
     "data": 22,
     "tieproof": 901,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_450
+LINES_OF_SOURCE = 67_500
 LINES_OF_KERNELS = 7_568
-WORDS_OF_DOCS = 70_771
+WORDS_OF_DOCS = 70_867
 PUBLIC_NAMES = 122
-LINES_OF_TESTS = 64_690
+LINES_OF_TESTS = 65_312
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -203,6 +203,18 @@ CASES: dict[str, Case] = {
         lambda: tp.collisions(GOOD, epsilon=Fraction(1, 10)),  # type: ignore[arg-type]
         r"rounds Fraction\(1, 10\) to 0\.1\. Pass epsilon=0\.1",
     ),
+    "angles": Case(
+        evaluate(distance="angular"), r"Unknown distance 'angular'\. Pass cosine, which ranks .* same order"
+    ),
+    "a frame with several columns of vectors": Case(
+        evaluate(pd.DataFrame({"a": [*GOOD], "b": [*GOOD]})),
+        r"several columns of vectors, a, b\. Pass one of them, as",
+    ),
+    "a frame with text": Case(
+        evaluate(pd.DataFrame({"t": list("abcdef"), "x": GOOD[:, 0], "id": LABELS})),
+        r"frame with text, so that t, id are left out, and the dimensions are x\. To choose",
+        warns=True,
+    ),
     "a misspelled distance": Case(
         evaluate(distance="euclidian"), r"Unknown distance 'euclidian'\. Nearest: euclidean\. Known distances"
     ),

@@ -241,6 +241,71 @@ CASES: dict[str, Case] = {
         in_folder=True,
         warns=True,
     ),
+    "scores as embeddings": Case(
+        text("scores.csv", "score,label\n0.5,1\n0.25,0\n", readers.read_embeddings),
+        r"scores\.csv has scores, in column 'score', not vectors\. .* use tieproof scores .*scores\.csv, or",
+        in_folder=True,
+    ),
+    "a run as embeddings": Case(
+        text("ours.run", "q1 Q0 d1 1 0.5 t\n", readers.read_embeddings),
+        r"ours\.run contains a TREC run, not embeddings\. .* tieproof run QRELS RUN .* tieproof compare --qrels",
+        in_folder=True,
+    ),
+    "a run in place of qrels": Case(
+        text("run.txt", "q1 Q0 d1 1 0.5 t\n", lambda path: tp.evaluate_run(path, {"q1": {"a": 1.0}})),
+        r"run\.txt contains a TREC run, not TREC qrels\. Pass the qrels first, then the run\.",
+        in_folder=True,
+    ),
+    "scores without a header": Case(
+        text("data.csv", "0.5,1\n0.25,0\n", tp.evaluate_scores),
+        r"data\.csv has no header, but begins with '0\.5,1'\. .* such as query_id,doc_id,score,relevance",
+        in_folder=True,
+    ),
+    "scores without relevance": Case(
+        text("data.csv", "qid,docno,score\nq,a,1\n", tp.evaluate_scores),
+        r"must have a column for the relevance, called relevance or label .* tp\.evaluate_run",
+        in_folder=True,
+    ),
+    "scores whose queries are unknown": Case(
+        text("data.csv", "topics of a,score,label\na,1,1\n", tp.evaluate_scores),
+        r"has no column for the query, .*: topics of a\. Rename the one that is; if all rows are one list",
+        in_folder=True,
+    ),
+    "distances in place of scores": Case(
+        text("data.csv", "distance,label\n1,1\n", tp.evaluate_scores),
+        r"data\.csv has distances, in column 'distance', .* tp\.evaluate_distances; .* add --distances",
+        in_folder=True,
+    ),
+    "a ragged table of scores": Case(
+        text("data.csv", "score,label\n1\n", tp.evaluate_scores),
+        r"data\.csv has a ragged row: line 2 has 1 cells, but the first row has 2",
+        in_folder=True,
+    ),
+    "a table of scores without rows": Case(
+        text("data.csv", "score,label\n", tp.evaluate_scores),
+        r"data\.csv has no rows; give a table",
+        in_folder=True,
+    ),
+    "a document twice in a table of scores": Case(
+        text("data.csv", "qid,docno,score,label\nq,a,1,1\nq,a,2,0\n", tp.evaluate_scores),
+        r"document 'a' occurs twice for query 'q', on lines 2 and 3\. Keep one",
+        in_folder=True,
+    ),
+    "a word as a score": Case(
+        text("data.csv", "score,label\n1,1\nhigh,0\n", tp.evaluate_scores),
+        r"data\.csv: the score of document '1' for query '0' is 'high', on line 3\. Every score must be a finite",
+        in_folder=True,
+    ),
+    "broken lines of JSON as scores": Case(
+        text("data.jsonl", '{"score": 1, "label": 1}\n{', tp.evaluate_scores),
+        r"data\.jsonl has no JSON on line 2: '\{'\. A table in JSON is a list of records",
+        in_folder=True,
+    ),
+    "JSON that is no table of scores": Case(
+        text("data.json", "[1, 2]", tp.evaluate_scores),
+        r"is JSON, but no table\. A table in JSON is a list of records, .*orient='records'",
+        in_folder=True,
+    ),
     "a table with bars": Case(
         text("data.csv", "f0|f1|label\n0.5|1|3\n", readers.read_embeddings),
         r"data\.csv has columns that are separated by '\|'.*pandas\.read_csv\(.*, sep='\|'\)",
@@ -266,13 +331,13 @@ CASES: dict[str, Case] = {
         r"data\.csv:a is a single column of a table, but every column except for the labels is .*data\.csv,",
         in_folder=True,
     ),
-    "qrels in lines of JSON": Case(
+    "qrels in lines of JSON with several grades of a document": Case(
         text(
             "qrels.jsonl",
-            '{"query_id": "q1", "doc_id": "a", "relevance": 1}\n',
-            lambda path: tp.evaluate_run(path, {"q1": {"a": 1.0}}),
+            '{"query_id": "q1", "doc_id": "a", "relevance": 1}\n{"query_id": "q1", "doc_id": "a", "relevance": 2}\n',
+            lambda path: tp.evaluate_run(path, {"q1": {"a": 1.0}}, duplicates="first"),
         ),
-        r"has 6 columns on line 1.*For lines of JSON, pass the data frame of pandas\.read_json\(",
+        r"qrels\.jsonl: document 'a' has several grades for query 'q1'",
         in_folder=True,
     ),
     "qrels in Parquet": Case(
@@ -318,13 +383,13 @@ CASES: dict[str, Case] = {
         r"has no JSON on line 1: '\{\"query_id\": \"q\", \"results\": \[\{\"corp'",
         in_folder=True,
     ),
-    "predictions of sentence-transformers without scores": Case(
+    "a line of JSON whose hits have distances": Case(
         text(
             "predictions.jsonl",
-            '{"query_id": "q", "query": "", "results": [{"corpus_id": "d"}]}',
+            '{"query_id": "q", "query": "", "results": [{"corpus_id": "d", "distance": 0.5}]}',
             lambda path: tp.evaluate_run({"q": {"d": 1}}, path),
         ),
-        r"has no field 'score' on line 1 where one is expected",
+        r"on line 1: The hits of query 'q' have distances.*Pass \{query: \{id: -distance\}\}",
         in_folder=True,
     ),
 }

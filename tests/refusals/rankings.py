@@ -277,15 +277,11 @@ CASES: dict[str, Case] = {
     ),
     "a response of a search engine whose hits have no score": Case(
         lambda: tp.evaluate_run(QRELS, {"q": {"hits": {"hits": [{"_id": "a", "_score": None}]}}}),
-        r"The hit 'a' of query 'q' has no _score.*pass track_scores",
+        r"The hit 'a' of query 'q' has no _score.*track_scores in Elasticsearch",
     ),
-    "results of a retriever without scores": Case(
-        lambda: tp.evaluate_run(QRELS, {"q": [SimpleNamespace(node_id="a", score=None)]}),
-        r"The hit 'a' of query 'q' has the score None.*that fall in the order",
-    ),
-    "a response of a search engine with hits of two indices": Case(
+    "a document that is retrieved twice": Case(
         lambda: tp.evaluate_run(QRELS, {"q": [{"_id": "a", "_score": 2}, {"_id": "a", "_score": 1}]}),
-        r"The hits of query 'q' have the _id 'a' twice",
+        r"document 'a' occurs twice for query 'q', at places 1 and 2. Keep one of them, or pass duplicates='first'",
     ),
     "a query id that ends in a NUL character": Case(
         lambda: tp.evaluate_run(QRELS, {"q\0": {"a": 1}}), r"'q\\x00' ends in a NUL character"

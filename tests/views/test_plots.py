@@ -3,6 +3,7 @@
 import itertools
 import sys
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import matplotlib
@@ -12,9 +13,11 @@ import pytest
 import oracle
 import tieproof as tp
 from tieproof.errors import InputError, MissingExtraError
+from tieproof.evaluation.pictures import PICTURES as OF_RESULTS
 from tieproof.evaluation.pictures import height
 from tieproof.evaluation.text import evaluated
 from tieproof.show import drawing, style
+from tieproof.show.files import output
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -299,3 +302,17 @@ def test_without_matplotlib(picture: Any, name: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=rf"Result\.{name} needs the extra 'plot'.*tieproof\[plot\]"):
         picture(one_query())
+
+
+def test_a_picture_is_written_to_a_path(tmp_path: Path) -> None:
+    found = tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["AP", "P@1"])
+    axes = found.plot(tmp_path / "x.png")
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["AP", "P@1"]
+    with output(tmp_path / "y.png", OF_RESULTS) as write:
+        write(found)
+    assert (tmp_path / "x.png").read_bytes() == (tmp_path / "y.png").read_bytes()
+    found.plot_queries(ax=str(tmp_path / "q.svg"))
+    found.distribution("AP").plot(tmp_path / "d.pdf")
+    assert {path.name for path in tmp_path.iterdir()} == {"x.png", "y.png", "q.svg", "d.pdf"}
+    with pytest.raises(tp.InputError, match=r"x\.gif has the extension '\.gif', which cannot be written here"):
+        found.plot(tmp_path / "x.gif")

@@ -15,6 +15,7 @@ from tieproof.cli.exits import TRACEBACK, WIDEST, say
 COMMANDS = {
     "evaluate": ("Score", "embeddings with labels"),
     "run": ("Score", "a run against judgments: files of TREC and others"),
+    "scores": ("Score", "a table of scores with their relevance"),
     "neighbors": ("Score", "the lists that an index of nearest neighbors returned"),
     "diversity": ("Score", "a run whose documents are judged for subtopics"),
     "fnmr": ("Score", "false non-match rates at false match rates, over all pairs"),

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, get_args
 
 import tieproof
@@ -13,14 +14,14 @@ from tieproof.cli.exits import is_terminal
 from tieproof.cli.files import Files, from_files
 from tieproof.cli.options import BETWEEN_0_AND_1, NAME, Option, Text, argument, check_options, choice, command
 from tieproof.cli.output import Outputs, answer, written
-from tieproof.cli.run import evaluated_files, read_pipes
+from tieproof.cli.run import Pairs, evaluated_files, read_files
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import EMPTY
 from tieproof.evaluation.runs import MISSING, as_in_runs
 from tieproof.evaluation.saving import EXTENSION
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.options import PRECISIONS
-from tieproof.inputs.readers import only_labels
+from tieproof.inputs.readers import only_labels, refuse_rankings
 from tieproof.inputs.readers.location import STANDARD_INPUT, Piped, split
 from tieproof.inputs.shards.files import are_shards
 from tieproof.inputs.system_names import named
@@ -47,7 +48,7 @@ EXAMPLES = (
 RUNS, RECORDS, EMBEDDINGS = "runs", "records", "embeddings"
 
 TAKES = {
-    RUNS: ("categories", "average", "missing", "empty", "precision"),
+    RUNS: ("categories", "average", "missing", "empty", "precision", "own", "duplicates", "documents"),
     RECORDS: (),
     EMBEDDINGS: ("distance", "categories", "average", "empty"),
 }
@@ -85,6 +86,7 @@ TAKES = {
     precision=Option(
         "Round the scores of runs first, as trec_eval before version 10 does to float32.", choice(PRECISIONS)
     ),
+    **options.shared("own duplicates documents"),
     **options.shared("explain json latex markdown per_query"),
     plot=Option(f"Draw every difference with both of its intervals ({', '.join(COMPARISONS)}).", formats=COMPARISONS),
     **options.shared("report"),
@@ -130,15 +132,13 @@ def compare(
         judged_by: str | Piped
         run_files: Sequence[str | Piped]
         judged_by, *run_files = qrels or files[0], *systems.values()
+        pairs: Pairs = {}
         if kind == RUNS:
-            (judged_by, *run_files), categories = read_pipes(
-                judged_by, *systems.values(), categories=evaluation["categories"]
-            )
-            settings.update({} if categories is None else {"categories": categories})
-        result_of = _evaluation_of(kind, judged_by, settings | {"measures": measures or DEFAULT_MEASURES})
+            (judged_by, *run_files), pairs = read_files((judged_by, *systems.values()), settings)
+        result_of = _evaluation_of(kind, judged_by, settings | {"measures": measures or DEFAULT_MEASURES}, pairs)
         return tieproof.compare({name: result_of(file) for name, file in zip(systems, run_files, strict=True)}, **how)
 
-    answer(outputs, written(compared, (*files, qrels, evaluation["categories"]), outputs))
+    answer(outputs, written(compared, (*files, qrels, evaluation["categories"], evaluation["documents"]), outputs))
 
 
 def _kind_of(files: Sequence[str], qrels: Text) -> str:
@@ -149,6 +149,8 @@ def _kind_of(files: Sequence[str], qrels: Text) -> str:
         kind, systems = RECORDS, len(files)
     else:
         kind, systems = EMBEDDINGS, len(files) - 1
+        for file in filter(os.path.isfile, files):
+            refuse_rankings(Path(file))
     if systems < 2:
         labels = ", in addition to a file of labels" if kind == EMBEDDINGS else ""
         raise InputError(
@@ -172,10 +174,13 @@ def _split_name(file: str) -> tuple[str, str]:
     return "", file
 
 
-def _evaluation_of(kind: str, judged_by: Any, settings: Mapping[str, Any]) -> Callable[[Any], tieproof.Result]:
+def _evaluation_of(
+    kind: str, judged_by: Any, settings: Mapping[str, Any], pairs: Pairs
+) -> Callable[[Any], tieproof.Result]:
     """Return the function that makes the result of a system from its file, or from what came through a pipe.
 
     judged_by : the qrels, or the file of the labels
+    pairs : the categories and the documents of runs
     """
     if kind == RECORDS:
         return tieproof.load
@@ -187,4 +192,4 @@ def _evaluation_of(kind: str, judged_by: Any, settings: Mapping[str, Any]) -> Ca
         )
     if further.get("average") == "macro" and categories is None:
         raise InputError("--average macro is the mean over categories of queries; add --categories.")
-    return lambda file: evaluated_files(tieproof.evaluate_run, (judged_by, file), categories, **further)
+    return lambda file: evaluated_files(tieproof.evaluate_run, (judged_by, file), pairs, **further)

@@ -27,13 +27,14 @@ from tieproof.cli.options import (
     repeated,
 )
 from tieproof.cli.output import Outputs, answer, check_lines, written
+from tieproof.cli.run import read_files
 from tieproof.cli.verify import DISAGREES, with_data
 from tieproof.cli.verify import verify as verify_command
 from tieproof.errors import InputError
 from tieproof.evaluation.records.record import load
 from tieproof.evaluation.runs import as_in_runs, evaluate_run
 from tieproof.evaluation.saving import EXTENSION
-from tieproof.inputs.readers.location import with_pipes_read
+from tieproof.inputs.list_rules import DEFAULT
 from tieproof.inputs.system_names import named
 from tieproof.show.files import PAGE, PER_QUERY
 from tieproof.show.printable import in_one_line
@@ -61,8 +62,8 @@ EXAMPLES = (
     "tieproof leaderboard judged --verify 'ours.tieproof ours.npz' --verify 'theirs.tieproof theirs.npz'",
 )
 
-OF_RUNS = {"published": None, "level": None, "precision": None, "truncated": None, "csv": PER_QUERY, "plot": BOARDS}
-"""The options that only runs have, with the formats of the files that they name."""
+OF_RUNS = ("published", "level", "precision", "truncated", *DEFAULT._fields, "csv", "plot")
+"""The options that only runs have."""
 
 
 @command(
@@ -85,6 +86,7 @@ OF_RUNS = {"published": None, "level": None, "precision": None, "truncated": Non
     "every run answers count.",
     empty="How a query scores that has nothing relevant.",
     precision="Round the scores first, as trec_eval before version 10 does to float32.",
+    **options.shared("own duplicates documents"),
     truncated=options.flag("As for tieproof run: each list was cut off at its length.", "--truncated"),
     verify=repeated(
         "Verify a record of the folder. The words are those after tieproof verify: the record and its data. Repeat "
@@ -108,9 +110,8 @@ def leaderboard(outputs: Outputs, files: Sequence[str], lines: bool, verify: Seq
             raise InputError("--verify is of records, but runs were given; leave it out.")
         board = _of_runs(outputs, files, **settings | {"measures": measures})
     else:
-        settings |= {name: path for path, kinds in outputs for name in OF_RUNS if kinds is OF_RUNS[name]}
-        for name in OF_RUNS:
-            if settings[name] not in (None, False):
+        for name in options.given_options():
+            if name in OF_RUNS:
                 raise InputError(f"--{name} is of runs, but a folder of records was given; give QRELS RUN RUN….")
         board = _of_records(outputs, files[0], verify, settings["measures"], settings["confidence"])
     if lines:
@@ -134,14 +135,15 @@ def _of_runs(
     systems = named([file for each in given for file in _files_in(each)], {})
 
     def ranked() -> RankedSystems:
-        judged_by, *runs = with_pipes_read(qrels, *systems.values())
+        (judged_by, *runs), pairs = read_files((qrels, *systems.values()), settings)
+        known = settings | {name: values for name, (_, values) in pairs.items()}
         of_systems = {
             name: load(run) if str(run).lower().endswith(EXTENSION) else run
             for name, run in zip(systems, runs, strict=True)
         }
-        return tieproof.leaderboard(judged_by, of_systems, published=numbers, measure=measure, **settings)
+        return tieproof.leaderboard(judged_by, of_systems, published=numbers, measure=measure, **known)
 
-    return written(ranked, [*files, published], outputs)
+    return written(ranked, [*files, published, settings["documents"]], outputs)
 
 
 def _files_in(path: str) -> list[str]:

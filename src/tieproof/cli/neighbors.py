@@ -47,12 +47,19 @@ RETURNED = ("ids", "distances", "scores", "counts")
     **shared("groups gallery_groups"),
     search="What is known about items that are not listed. exact: none is nearer than the last one listed; "
     "approximate: nothing; returned: they count as not retrieved, so that only what was returned is scored.",
-    **shared("measures categories average empty ci explain json per_query plot"),
+    **shared("duplicates measures categories average empty ci explain json per_query plot"),
     save=save("tieproof.verify checks in Python"),
     **shared("report"),
 )
 def neighbors(
-    outputs: Outputs, search: str, measures: Any, average: str, empty: str, ci: float | None, **files: Text
+    outputs: Outputs,
+    search: str,
+    duplicates: str,
+    measures: Any,
+    average: str,
+    empty: str,
+    ci: float | None,
+    **files: Text,
 ) -> None:
     """Read the lists, evaluate them, write and show the result; an error names the files that it is about."""
     check_options(measures=measures)
@@ -67,7 +74,7 @@ def neighbors(
         }
         with naming(given):
             return showing(tieproof.evaluate_neighbors, ci)(
-                **arrays, search=search, measures=measures, average=average, empty=empty
+                **arrays, search=search, duplicates=duplicates, measures=measures, average=average, empty=empty
             )
 
     answer(outputs, written(evaluated, given.values(), outputs))

@@ -12,6 +12,7 @@ from inspect import Parameter, signature
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from tieproof.cli.commands import Argument, CommandWithExamples
@@ -22,6 +23,8 @@ from tieproof.errors import InputError
 from tieproof.evaluation.pictures import CURVES, PICTURES
 from tieproof.evaluation.saving import RECORDS
 from tieproof.evaluation.scoring import parse_measures
+from tieproof.inputs.copies import DUPLICATES
+from tieproof.inputs.list_rules import OWN
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, parse
 from tieproof.show.files import LATEX, MARKDOWN, MEANS, PAGE, PER_QUERY, Formats
@@ -275,6 +278,14 @@ SHARED: dict[str, Option | str] = {
     "confidence": "The file with a confidence for each query; the error of the most confident queries is shown, too.",
     "bits": "The number of bits of a packed code (hamming).",
     "empty": "How a query scores that has nothing relevant.",
+    "noise": Option(
+        "The most by which each score may be off: also show the range of each measure over all rankings that are "
+        "then possible.",
+        RADIUS,
+    ),
+    "own": Option("Drop documents with the id of their query, as for ArguAna and Quora of BEIR.", choice(OWN)),
+    "duplicates": Option("Refuse an item that a list has twice, or count its first place.", choice(DUPLICATES)),
+    "documents": "A file with a chunk and its document on each line; a document counts by its best chunk.",
     "memory": Option("The memory to use in addition to the embeddings.", OptionKind("SIZE")),
     "cluster": Option(
         "Compute on the workers of a Ray cluster: auto, local, or host:port. --memory and --threads (default: 1) are "
@@ -315,3 +326,9 @@ SHARED: dict[str, Option | str] = {
 def shared(names: str) -> dict[str, Option | str]:
     """Return these options, with blanks between their names."""
     return {name: SHARED[name] for name in names.split()}
+
+
+def given_options() -> list[str]:
+    """Return the names of the arguments and options that were given to the running command."""
+    context = click.get_current_context()
+    return [name for name in context.params if context.get_parameter_source(name) is not ParameterSource.DEFAULT]

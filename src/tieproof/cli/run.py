@@ -5,14 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 import tieproof
 from tieproof.cli.exits import say
 from tieproof.cli.options import (
     ANY_NUMBER,
     COUNT,
-    RADIUS,
     TIE_STD,
     Option,
     OptionKind,
@@ -22,6 +20,7 @@ from tieproof.cli.options import (
     choice,
     command,
     flag,
+    given_options,
     lines,
     shared,
 )
@@ -51,8 +50,9 @@ HELP = (
     f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"
     "QRELS has lines of query, iteration, document and grade, as for trec_eval, or is a file of BEIR with its "
     "header, or ir_datasets:NAME or mteb:TASK, whose judgments that library downloads unless it has them. RUN has "
-    "lines of query, Q0, document, rank, score and tag, as for trec_eval, or contains predictions of "
-    "sentence-transformers (.jsonl) or of MTEB (TASK_predictions.json; a split is named as FILE:SUBSET/SPLIT). Both "
+    "lines of query, Q0, document, rank, score and tag, as for trec_eval, or has the ranked ids or the hits of each "
+    "query in JSON (.json, .jsonl), such as predictions of sentence-transformers, rank_llm or MTEB "
+    "(TASK_predictions.json; a split is named as FILE:SUBSET/SPLIT). Both "
     "may be packed by gzip, xz, bzip2 or zstd. One of them may be -, which is standard input, "
     "and both may be pipes, such as <(ssh host cat run.gz). Documents are ranked by their scores alone: the ranks in "
     "the file, the order of the lines and the names of documents change nothing. Means are over the queries of "
@@ -72,6 +72,8 @@ EXAMPLES = (
     "tieproof run qrels.txt predictions.jsonl --truncated -m nDCG@10",
     "tieproof run SciFact_qrels.json SciFact_predictions.json --longest 1000",
     "tieproof run qrels.txt run.txt --noise 0.001",
+    "tieproof run qrels.json reranked.json --own drop",
+    "tieproof run qrels.txt chunks.run --documents documents.txt --duplicates first",
     "tieproof run qrels.txt run.txt -m ndcg_cut.10 --as trec_eval",
     "tieproof run qrels.txt run.txt --save run.tieproof",
 )
@@ -118,12 +120,9 @@ EXAMPLES = (
     n_items=Option(
         "The number of documents in the collection, which limits how far the last tie can continue.", COUNT
     ),
-    noise=Option(
-        "The most by which each score may be off: also show the range of each measure over all rankings that are "
-        "then possible.",
-        RADIUS,
-    ),
+    **shared("noise"),
     precision="Round the scores first, as trec_eval before version 10 does to float32.",
+    **shared("own duplicates documents"),
     rule=Option(
         "Also show the value that a library prints, which breaks ties by this rule, to see where a published number "
         "lies in the interval.",
@@ -179,12 +178,13 @@ def run(
 
     def evaluated(qrels: str, run: str, **options: Any) -> Result:
         result = showing(function, ci)(qrels, run, **options)
-        return result if rule is None else result.as_printed(rule, qrels=qrels, run=run)
+        given = {"qrels": qrels, "run": run, "documents": options["documents"]}
+        return result if rule is None else result.as_printed(rule, **given)
 
-    categories = settings.pop("categories")
+    read = [qrels, *run, items, gallery_items, *map(settings.get, PAIRS)]
     result = written(
-        lambda: evaluated_files(evaluated, *read_pipes(qrels, run[0], categories=categories), **settings),
-        [split(path).path for path in (qrels, *run, categories, items, gallery_items) if path],
+        lambda: evaluated_files(evaluated, *read_files((qrels, *run), settings), **settings),
+        [split(path).path for path in read if path],
         [*outputs, (report, page)],
     )
     if lines:
@@ -202,8 +202,7 @@ def _rank(files: Sequence[str]) -> None:
     assert isinstance(group, click.Group)
     leaderboard = group.get_command(context, "leaderboard")
     assert leaderboard is not None
-    sources = {name: context.get_parameter_source(name) for name in context.params if name not in ("qrels", "run")}
-    given = [name for name, source in sources.items() if source is not ParameterSource.DEFAULT]
+    given = [name for name in given_options() if name not in ("qrels", "run")]
     known = [option.name for option in leaderboard.params]
     for name in given:
         if name not in known:
@@ -211,29 +210,37 @@ def _rank(files: Sequence[str]) -> None:
     context.invoke(leaderboard, files=files, **{name: context.params[name] for name in given})
 
 
-def read_pipes(*files: str, categories: Text) -> tuple[list[str | Piped], str | Piped | None]:
-    """Return the files and that of the categories, where those that are pipes or standard input have been read."""
-    read = with_pipes_read(*files, *([] if categories is None else [categories]))
-    return read[: len(files)], None if categories is None else read[-1]
+PAIRS = {"categories": ("query", "category"), "documents": ("chunk", "document")}
+"""The options that name a file with a pair on each line, and the words for both of a pair."""
+
+Pairs = Mapping[str, tuple[str | Piped, Mapping[str, str]]]
+"""The file of such an option, and what it has."""
+
+
+def read_files(files: Sequence[str], options: Mapping[str, Any]) -> tuple[list[str | Piped], Pairs]:
+    """Return the files, where those that are pipes or standard input have been read, and the pairs of the options."""
+    paths = {name: options[name] for name in PAIRS if options.get(name) is not None}
+    read = with_pipes_read(*files, *paths.values())
+    named = zip(paths, read[len(files) :], strict=True)
+    return read[: len(files)], {name: (path, text.read(path, *PAIRS[name])) for name, path in named}
 
 
 def evaluated_files(
-    function: Callable[..., Answer], files: Sequence[str | Piped], categories: str | Piped | None, **options: Any
+    function: Callable[..., Answer], files: Sequence[str | Piped], pairs: Pairs, **options: Any
 ) -> Answer:
     """Apply a function of runs to the files of the qrels and of the run.
 
     An error of reading a file names that file; any other error names the files that it is about.
     """
-    if categories is not None:
-        options["categories"] = text.read(categories, "query", "category")
+    options |= {name: values for name, (_, values) in pairs.items()}
     try:
         return function(*files, **options)
     except InputError as error:
         if error.argument in ("qrels", "run"):
             raise
-        meant = str(categories) if error.argument == "categories" else ", ".join(map(str, files))
+        about = [str(path) for name, (path, _) in pairs.items() if name == error.argument] or map(str, files)
         said = str(error).replace("n_items", "--n-items", 1) if error.argument == "n_items" else str(error)
-        raise InputError(f"{meant}: {said}", error.argument) from error
+        raise InputError(f"{', '.join(about)}: {said}", error.argument) from error
 
 
 def _left_out(result: tieproof.Result) -> Iterator[str]:

@@ -12,7 +12,7 @@ from tieproof.analyses.neighbors.certificate import NAME as CERTIFICATE
 from tieproof.cli.files import as_sides, evaluated
 from tieproof.cli.options import COUNT, Option, Text, argument, command, flag, shared
 from tieproof.cli.output import Answer, Outputs, answer, written
-from tieproof.cli.run import evaluated_files, read_pipes
+from tieproof.cli.run import evaluated_files, read_files
 from tieproof.errors import InputError
 from tieproof.evaluation.saving import EXTENSION
 
@@ -48,7 +48,7 @@ EXAMPLES = (
     ),
     sample=Option("How many random queries of a truth are computed again. Default: 300.", COUNT),
     whole=flag("Compute all queries of a truth again.", "--all"),
-    **shared("gallery gallery_labels groups gallery_groups categories confidence memory threads json"),
+    **shared("gallery gallery_labels groups gallery_groups categories confidence documents memory threads json"),
 )
 def verify(outputs: Outputs, record: str, sample: int | None, whole: bool, **given: Any) -> None:
     """Read the record and the data, evaluate again, compare, and show the verification."""
@@ -77,18 +77,23 @@ def with_data(
     data: str,
     more: Text,
     categories: Text,
+    documents: Text = None,
     **given: Any,
 ) -> Answer:
     """Apply a function to the data of a record of this call, and write what it returns to the outputs."""
     memory, threads = given.pop("memory"), given.pop("threads")
+    if documents and call != "evaluate_run":
+        raise InputError(f"--documents is of a run, but {record} is a record of {call}; leave it out.")
     if call == "evaluate_run":
         if more is None or any(given.values()):
             raise InputError(
-                f"{record} is the record of a run; give the qrels and the run, and --categories if it has categories."
+                f"{record} is the record of a run; give the qrels and the run, and --categories or --documents if it "
+                "was evaluated with them."
             )
+        pairs = {"categories": categories, "documents": documents}
         return written(
-            lambda: evaluated_files(function, *read_pipes(data, more, categories=categories)),
-            [Path(path) for path in (record, data, more, categories) if path],
+            lambda: evaluated_files(function, *read_files((data, more), pairs)),
+            [Path(path) for path in (record, data, more, categories, documents) if path],
             outputs,
         )
     if call in ("evaluate", "evaluate_answers"):

@@ -85,6 +85,9 @@ DISTANCES = DistanceRegistry(
     }
 )
 
+SAME_ORDER = {"angular": "cosine", "angle": "cosine", "arccos": "cosine"}
+"""Distances that are functions of ours, and rank alike, but have other values."""
+
 SPELLED_ALIKE = 0.75
 """The least similarity, by `difflib`, of a misspelled name to the suggested one."""
 
@@ -107,6 +110,8 @@ def our_name(name: str) -> str:
 
     near = get_close_matches(spelling, [*DISTANCES, *others], n=1, cutoff=SPELLED_ALIKE)
     nearest = f" Nearest: {others.get(near[0], near[0])}." if near else ""
+    if spelling in SAME_ORDER:
+        nearest = f" Pass {SAME_ORDER[spelling]}, which ranks all items in the same order, and has the same ties."
     raise InputError(
         f"Unknown distance {name!r}.{nearest} Known distances: {', '.join(DISTANCES)}; or pass a function."
     )

@@ -211,7 +211,7 @@ def _judgments(qrels: Any) -> Iterator[tuple[bytes, str, bytes, Any]]:
     """Yield the query, subtopic, document and grade of each judgment."""
     if isinstance(qrels, str | os.PathLike):
         queries = trec.numbering()
-        documents, grades, _ = trec.read(qrels, QRELS, queries)
+        documents, grades, *_ = trec.read(qrels, QRELS, queries)
         names, text = list(queries), documents.text.tobytes()
         rows = zip(documents.query.tolist(), documents.at.tolist(), grades.tolist(), strict=True)
         for row, (query, at, grade) in enumerate(rows):

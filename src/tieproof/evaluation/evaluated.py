@@ -92,6 +92,7 @@ class Evaluated(NamedTuple):
         they would take too much memory
     negative : the number of pairs of a query and an item that a negative relevance leaves out; 0 in the result of a
         record, or of a category
+    said : sentences on how the lists were read; none in the result of a record, or of a category
     """
 
     setting: Setting
@@ -107,6 +108,7 @@ class Evaluated(NamedTuple):
     not_in_run: npt.NDArray[Any] | None = None
     kept: "tuple[KeptTies, ...] | None" = None
     negative: int = 0
+    said: tuple[str, ...] = ()
 
     def named(self, names: Any) -> "Evaluated":
         """A copy whose queries are called names[0], names[1], … instead of 0, 1, …."""

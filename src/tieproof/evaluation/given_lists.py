@@ -33,6 +33,7 @@ from tieproof.inputs.lists import (
 from tieproof.inputs.lookalikes import check_direction, check_grades, check_self_matches
 from tieproof.inputs.options import check_rounded, parse_threads
 from tieproof.inputs.relevance import RelevantBlock
+from tieproof.inputs.scored_tables import lists_in
 from tieproof.measures import Measure
 from tieproof.measures.unseen import cut_off
 from tieproof.ties import Array, IntArray, Parts
@@ -51,15 +52,16 @@ def evaluate_lists(
     noise: Any = None,
     precision: str | None = None,
 ) -> Evaluated:
-    """Evaluate lists of numbers, rounded to a precision if there is one.
+    """Evaluate lists of numbers, or a table of them, rounded to a precision if there is one.
 
     name : "scores" or "distances"
     judged_by, grouped_by : the arguments of `as_judged`, and the categories and the average
     """
     check_rounded(precision, noise)
-    (categories, average), (wanted, optional) = grouped_by, parse_with_sets(measures)
+    wanted, optional = parse_with_sets(measures)
     check_empty(empty)
     radius = None if noise is None else parse_radius(noise, f"the {name}")
+    values, judged_by, (categories, average), queries = lists_in(name, values, judged_by, grouped_by)
     rows = rounded_rows(values, name, precision)
     judged = as_judged(rows, name, *judged_by[:-1])
     negative = 0 if isinstance(judged, LabeledRows) else check_grades(judged, judged_by[3] is not None)
@@ -88,7 +90,9 @@ def evaluate_lists(
     scores = score(rankings.noted(parts_of(judged)), wanted, len(rows), optional, levels)
     if limits is None and labels is None and empty == "skip":
         _warn_of_nothing_found(scores, longest)
-    return as_evaluated(scores, setting, rankings.origin(f"evaluate_{name}"), categories=groups, negative=negative)
+    origin = rankings.origin(f"evaluate_{name}")
+    found = as_evaluated(scores, setting, origin, categories=groups, negative=negative)
+    return found if queries is None else found.named(queries)
 
 
 def _warn_of_nothing_found(scores: Scores, longest: int) -> None:

@@ -33,8 +33,14 @@ def evaluate_scores(
 
     Parameters
     ----------
-    scores : (q, n) array, or a list of q arrays of any lengths
-    relevance : the same shape
+    scores : (q, n) array, or a list of q arrays of any lengths; or a table, which has the relevance, too
+        A table is the path of a file (text with a header, JSON, lines of JSON or Parquet, packed or not), a data
+        frame or a table of Arrow, with a row for each document of each query. It has columns for the query
+        (query_id, qid, user_id, …), the document (doc_id, docno, item_id, …; needed only to refuse repeated
+        documents), the score (score, y_score, pred, similarity, prob, …) and the relevance (relevance, label, grade,
+        target, y_true, …); docs/files.md lists all names. A table without a query, of scores and relevance alone, is
+        one list. Its categories are as for `evaluate_run`, and `query_ids` of its result are strings, sorted.
+    relevance : the same shape; not with a table
         0: not relevant; above 0: relevant with that grade; -1: excluded from the ranking. Negative fractions are
         refused.
     labels : (q,) integers or strings, or (q, c) of 0/1, instead of relevance
@@ -89,6 +95,7 @@ def evaluate_scores(
 
     Examples
     --------
+    >>> import pandas
     >>> import tieproof as tp
     >>> tp.evaluate_scores([[0.9, 0.5, 0.5, 0.1]], [[0, 1, 0, 0]], measures=["RR"])["RR"]
     Estimate(lower=0.3333333333333333, expected=0.4166666666666667, upper=0.5, std=0.08333333333333333)
@@ -99,6 +106,10 @@ def evaluate_scores(
     1
     >>> tp.evaluate_scores([[0.9, 0.5]], [[1, 0]], measures=["R@2"], n_relevant=[2], complete=True)["R@2"].upper
     0.5
+    >>> table = {"qid": ["a", "a", "b", "b"], "pred": [0.9, 0.9, 0.2, 0.1], "label": [1, 0, 1, 0]}
+    >>> of_table = tp.evaluate_scores(pandas.DataFrame(table), measures=["RR"])
+    >>> of_table.per_query("RR").lower.tolist(), of_table.query_ids.tolist()
+    ([0.5, 1.0], ['a', 'b'])
     >>> similarities = [[1.0, 0.8, 0.1], [0.8, 1.0, 0.2], [0.1, 0.2, 1.0]]
     >>> tp.evaluate_scores(similarities, labels=["cat", "cat", "dog"], measures=["P@1"])["P@1"].lower
     1.0
@@ -128,6 +139,8 @@ def evaluate_distances(
     precision: Rounded | None = None,
 ) -> Result:
     """Score rankings given as distances: the same as `evaluate_scores`, but smaller is nearer.
+
+    A table has its distances in a column called distance, dist or score.
 
     An `InputWarning` is issued if a square matrix is probably one of similarities: its diagonal, excluded or
     relevant, is the largest number of each row, and other relevant items have larger distances than the rest. Another

@@ -16,11 +16,13 @@ from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, mak
 from tieproof.evaluation.scoring import reads_judged
 from tieproof.inputs.documents import Documents, DocumentTable
 from tieproof.inputs.identities import Digests
-from tieproof.inputs.judged_runs import JudgedDocuments, documents_of_run, ranked_of, read_qrels
+from tieproof.inputs.judged_runs import JudgedDocuments, ranked_of, read_qrels
+from tieproof.inputs.list_rules import ListRules, documents_of_run
 from tieproof.inputs.lists import LabeledRows, Rows, in_float64, rounded_rows
 from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.options import find_format, rounded
 from tieproof.inputs.readers import trec
+from tieproof.inputs.scored_tables import lists_in
 from tieproof.inputs.sources import Source, decoded
 from tieproof.ties import FloatArray, IntArray
 
@@ -185,16 +187,16 @@ def _in_embeddings(result: Measured, places: IntArray, given: Mapping[str, Any])
 def lists_of(result: Measured, given: Mapping[str, Any]) -> tuple[str, Rows, Rows | LabeledRows]:
     """Return what the lists contain, the lists, and their relevance, if they are those of the result."""
     name = "scores" if "scores" in given else "distances"
-    rows = rounded_rows(given[name], name, result.setting.precision)
-    judged_by = [*map(given.get, _JUDGED_BY)]
-    judged = as_judged(rows, name, *judged_by)
+    given_by = [*map({"complete": False, **given}.get, _JUDGED_BY)]
+    grouped_by = given.get("categories"), given.get("average", "micro")
+    values, judged_by, grouped_by, _ = lists_in(name, given[name], given_by, grouped_by)
+    rows = rounded_rows(values, name, result.setting.precision)
+    judged = as_judged(rows, name, *judged_by[:-1])
     _check_same("distance", name, result.setting.distance)
     longest = rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows))
     _check_same("number of queries", len(rows), result.setting.queries)
     _check_same("number of items", longest, result.setting.gallery)
-    grouping = given.get("categories"), given.get("average", "micro")
-    judged_by.append(given.get("complete", False))
-    origin = evaluate_lists(rows, name, judged_by, ["P@1"], grouping, result.setting.empty).origin
+    origin = evaluate_lists(rows, name, judged_by, ["P@1"], grouped_by, result.setting.empty).origin
     _check_same("fingerprint", origin.fingerprint, result.fingerprint)
     _check_order(result, origin)
     return name, rows, judged
@@ -220,8 +222,10 @@ def run_of(result: Measured, given: Mapping[str, Any]) -> tuple[JudgedDocuments,
     """Return the judgments, the run, the table of its documents and all queries, if they are those of the result."""
     _check_same("distance", "scores", result.setting.distance)
     numbers = trec.numbering()
-    judged = read_qrels(given.get("qrels"), numbers, with_not_relevant=reads_judged(result.evaluated.per_query))
-    ranked, table = documents_of_run(given["run"], judged, numbers)
+    options = result.evaluated.origin.options
+    rules = ListRules.of(options.get("own", "keep"), options.get("duplicates", "error"), given.get("documents"))
+    judged = read_qrels(given.get("qrels"), numbers, reads_judged(result.evaluated.per_query), rules)
+    ranked, table = documents_of_run(given["run"], judged.rules, numbers)
     ranked = ranked._replace(value=rounded(ranked.value, result.setting.precision))
     names, nobody = list(map(decoded, numbers)), np.full(len(numbers), -1)
     origin = origin_of_run(judged, ranked_of(ranked, table, judged), np.array(names), nobody, {})
@@ -270,7 +274,8 @@ CALLS: dict[str, tuple[str, str, Callable[[Measured, IntArray, Mapping[str, Any]
     ),
     "run": (
         "evaluate_run",
-        "qrels run measures level categories average missing empty truncated n_items noise precision",
+        "qrels run measures level categories average missing empty truncated n_items noise precision own duplicates "
+        "documents",
         _in_run,
     ),
     "scores": ("evaluate_scores", f"scores {_OF_LISTS}", _in_lists),

@@ -15,6 +15,7 @@ from tieproof.evaluation.problems import relevance_among
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_with_sets, score
 from tieproof.inputs.categories import Average, as_categories
+from tieproof.inputs.copies import DUPLICATES, Duplicates, left_out
 from tieproof.inputs.labels import as_label_array, as_labels
 from tieproof.inputs.lookalikes import FEWEST_ALIKE, ITSELF, NEAR, some_of
 from tieproof.inputs.mapped import unchanged_files
@@ -52,6 +53,7 @@ def evaluate_neighbors(
     gallery_groups: Any = None,
     exclude: Any = None,
     search: Search = "exact",
+    duplicates: Duplicates = "error",
     measures: Sequence[str | Measure] = DEFAULT_MEASURES,
     categories: Any = None,
     average: Average = "micro",
@@ -95,6 +97,9 @@ def evaluate_neighbors(
         the last one found, and some may be exactly as near. After any other search an unseen item may have any rank,
         even the first. "returned" scores what was returned, whatever the search: unseen items count as never
         retrieved, as documents outside the lists of a run do in `evaluate_run`, whose values are the same.
+    duplicates : "error" or "first"
+        An item that occurs twice in a list is refused, or counts once, at its first place in the ranking; after an
+        exact search, which finds no item twice, it is always refused.
     measures, categories, average, empty : as in `evaluate`
 
     Raises
@@ -135,6 +140,7 @@ def evaluate_neighbors(
     wanted, optional = parse_with_sets(measures)
     check_empty(empty)
     check_choice("search", search, SEARCHES)
+    check_choice("duplicates", duplicates, DUPLICATES)
     lists = as_neighbor_lists(ids, distances, scores, counts)
     count, gallery = lists.n_queries, _gallery_size(labels, gallery_labels, relevance, n_items)
     if gallery is None and gallery_groups is not None:
@@ -160,7 +166,15 @@ def evaluate_neighbors(
         )
     if search != "returned":
         _check_ranks(wanted, of_all.n_items)
-    lists.check_items(of_all.n_items)
+    listed = len(lists.item)
+    lists = lists.once(of_all.n_items, duplicates)
+    copies = listed - len(lists.item)
+    if copies and search == "exact":
+        raise InputError(
+            f"The lists contain {copies} copies of items, but an exact search finds no item twice. Pass "
+            "search='approximate', or search='returned' to score only what was returned.",
+            ("duplicates", "search"),
+        )
     _check_own_items(lists, of_all)
     with about("categories", "ids"):
         groups_of_queries = as_categories(categories, count, average, labels)
@@ -168,9 +182,11 @@ def evaluate_neighbors(
     setting = Setting(lists.called, of_all.leave_one_out, *sizes, dimensions=None, empty=empty, average=average)
     rankings = RankingDigests(count)
     scored = score(_neighbor_parts(lists, of_all, search, rankings), wanted, count, optional)
-    origin = rankings.origin("evaluate_neighbors", {"search": search})
+    options = {"search": search} | ({} if duplicates == "error" else {"duplicates": duplicates})
+    origin = rankings.origin("evaluate_neighbors", options)
     with about(("relevance",) if labels is None else ("labels", "gallery_labels")):
-        return Result(as_evaluated(scored, setting, origin, categories=groups_of_queries, negative=of_all.negative()))
+        more: dict[str, Any] = {"negative": of_all.negative(), "said": left_out(copies)}
+        return Result(as_evaluated(scored, setting, origin, categories=groups_of_queries, **more))
 
 
 def _neighbor_parts(lists: NeighborLists, relevance: Relevance, search: Search, rankings: RankingDigests) -> Parts:

@@ -11,7 +11,7 @@ from tieproof.evaluation.text import evaluated, worst_and_best
 from tieproof.measures import Measure, parse
 from tieproof.show import style
 from tieproof.show.drawing import default_measure, draw_intervals, draw_sorted, sort
-from tieproof.show.files import pictures
+from tieproof.show.files import pictures, takes_path
 from tieproof.show.parts import NUMBERS, count, numbers
 from tieproof.show.style import shortened
 from tieproof.ties import Estimate
@@ -39,11 +39,12 @@ def height(result: Measured) -> float:
     return 1.9 + 0.32 * len(list(_lines(result)))
 
 
+@takes_path
 def plot_measures(result: Measured, ax: Any = None) -> Any:
     """Draw each measure as a line from its lower to its upper value, with its expected value and standard deviation.
 
     result : the result of any evaluation
-    ax : matplotlib axes to draw on; None for new ones
+    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. The numbers on the right are the lower, expected and upper value and the standard deviation of
     the mean over all orderings of tied items, which is mostly much smaller than the interval. If the result has
@@ -93,12 +94,13 @@ def _lines(result: Measured) -> Iterator[tuple[str, Estimate[float] | None]]:
         yield from last
 
 
+@takes_path
 def plot_queries(result: Measured, measure: str | Measure | None = None, ax: Any = None) -> Any:
     """Draw the interval of each query from its lower to its upper value, sorted by expected value.
 
     result : the result of any evaluation
     measure : one of the measures of the result; by default AP, or the first one of a result without AP
-    ax : matplotlib axes to draw on; None for new ones
+    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. More than 400 queries are drawn as 400 steps, each a mean over neighbors in the sorted order,
     so that the areas under the three lines are always the means of the measure. Queries whose value is NaN are left
@@ -124,12 +126,13 @@ def plot_queries(result: Measured, measure: str | Measure | None = None, ax: Any
     return ax
 
 
+@takes_path
 def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
     """Draw interpolated precision over recall: the expected curve, and the band over all orderings of tied items.
 
     result : the result of any evaluation with `IPrec` at two or more levels of recall, such as those of
         `tieproof.measures.PRECISION_RECALL`
-    ax : matplotlib axes to draw on; None for new ones
+    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. Each value is the mean over the queries of the largest precision at any rank down to which the
     recall is reached, as `IPrec` counts. The edges of the band are curves: one order of all ties gives the lower one,

@@ -31,6 +31,7 @@ from tieproof.inputs.relevance import Excluded, Exclusions, Relevance
 from tieproof.inputs.relevance_by_labels import by_labels
 from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
 from tieproof.inputs.unjudged import Unjudged
+from tieproof.inputs.vectors import vectors_of
 from tieproof.ties import Array
 
 
@@ -235,7 +236,8 @@ def in_memory(
 
 def _as_rows(values: Any, name: str) -> Array | RowSource:
     """Return the values as an array, or as rows that are read when they are needed."""
-    return values if not isinstance(values, np.ndarray) and is_source(values) else as_array(values, name)
+    is_read = not isinstance(values, np.ndarray) and is_source(values)
+    return values if is_read else as_array(vectors_of(values, name), name)
 
 
 def _rows_in_memory(rows: Embeddings | RankedRows) -> Embeddings:

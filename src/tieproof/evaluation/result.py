@@ -73,6 +73,8 @@ class Result(Measured, Shown, AsFrame, AsPage):
         }
         if self.search is not None:
             whole["search"] = self.search
+        if self.evaluated.said:
+            whole["said"] = list(self.evaluated.said)
         if self.evaluated.not_in_run is not None:
             whole["not_in_run"] = len(self.not_in_run)
         if self.has_confidence:
@@ -232,7 +234,11 @@ class Result(Measured, Shown, AsFrame, AsPage):
         return std_of_one_order(self, self._known(measure), draws, seed, evaluated)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the interval of every measure, and return the axes of matplotlib (extra `plot`)."""
+        """Draw the interval of every measure, and return the axes of matplotlib (extra `plot`).
+
+        ax : axes to draw on, or the path of a picture (.svg, .pdf or .png), which is written whole or not at all; the
+            other pictures take the same
+        """
         from tieproof.evaluation.pictures import plot_measures  # slow to import for an evaluation that draws nothing
 
         return plot_measures(self, ax)

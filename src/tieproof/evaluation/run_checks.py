@@ -11,9 +11,7 @@ from tieproof.errors import InputError, warn
 from tieproof.evaluation.evaluated import NOT_IN_RUN, NOT_JUDGED
 from tieproof.evaluation.run_ties import RelevantScores
 from tieproof.evaluation.scoring import Names
-from tieproof.inputs.documents import DocumentTable, documents_of
 from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
-from tieproof.inputs.lookalikes import FEWEST_ALIKE, ITSELF
 from tieproof.measures import Measure
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
@@ -129,29 +127,6 @@ def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
 def _different(query: IntArray, value: FloatArray) -> int:
     """Return how many values are left if equal ones of each query count once."""
     return len(np.unique(np.column_stack([query, value]), axis=0))
-
-
-def check_own_documents(
-    judged: JudgedDocuments, ranked: RankedDocuments, scores: RelevantScores, names: list[bytes], number: IntArray
-) -> None:
-    """Warn if the first document of most queries has the query's id and is relevant, beside other relevant ones."""
-    table = DocumentTable(documents_of(names, np.arange(len(names))), len(names))
-    place = number[judged.documents.query]
-    relevant = (place >= 0) & (judged.grade > 0)
-    several = np.bincount(place[relevant], minlength=len(scores.start) - 1) > 1
-    own = relevant & several[place] & (table.find(judged.documents) >= 0)
-    answered = np.diff(scores.start) > 0
-    least = max(FEWEST_ALIKE, ITSELF * int(answered.sum()))
-    if own.sum() < least:
-        return
-    highest = np.full(len(answered), np.nan)
-    highest[answered] = np.maximum.reduceat(scores.score, scores.start[:-1][answered])
-    first = int((ranked.of_judged[own] == highest[place[own]]).sum())
-    if first >= least:
-        warn(
-            f"{first} of {answered.sum()} queries probably find themselves: their first document has the id of the "
-            "query and is relevant. Leave the query's own document out of the qrels and the run."
-        )
 
 
 def check_cut(

@@ -22,6 +22,8 @@ class RelevantScores(NamedTuple):
         descending score, then by descending grade
     missing_query, missing_grade : the query and grade of each relevant document in no list, sorted by query, then by
         descending grade
+    given : (Q,) twice: the length and the smallest score of each list before documents were left out of it; None if
+        none was
     """
 
     start: IntArray
@@ -31,6 +33,7 @@ class RelevantScores(NamedTuple):
     grade: FloatArray
     missing_query: IntArray
     missing_grade: FloatArray
+    given: tuple[IntArray, FloatArray] | None = None
 
 
 def join(judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, n_queries: int) -> RelevantScores:
@@ -48,6 +51,11 @@ def join(judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, n_q
     order = np.lexsort((-grade, -at, of_relevant))  # NaN marks documents in no list, and sorts behind all scores
     of_relevant, at, grade = of_relevant[order], at[order], grade[order]
     listed = ~np.isnan(at)
+    given = None
+    if ranked.given is not None:
+        evaluated = np.flatnonzero(number >= 0)
+        rows = evaluated[np.argsort(number[evaluated])]
+        given = ranked.given[0][rows], ranked.given[1][rows]
     return RelevantScores(
         start[pointers(place, n_queries)],
         score,
@@ -56,6 +64,7 @@ def join(judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, n_q
         grade[listed],
         of_relevant[~listed],
         grade[~listed],
+        given,
     )
 
 
@@ -104,6 +113,8 @@ def run_parts(
     """
     length = np.diff(scores.start)
     complete = (length > 0) & (length < (truncated or np.inf))
+    if scores.given is not None:
+        complete = (length > 0) & ((scores.given[0] < (truncated or np.inf)) | _end_before(scores, scores.given[1]))
 
     def ties_of(which: BoolArray) -> Ties:
         """Return the ties of some lists, which are all complete or all cut off."""
@@ -139,6 +150,14 @@ def run_parts(
         n_relevant, none = np.bincount(scores.missing_query, minlength=len(names))[absent], np.zeros(0, np.int64)
         nothing = Ties(none, none, none, none, none, n_relevant=n_relevant, n_items=np.zeros_like(absent))
         yield absent, nothing if radius is None else replace(nothing, noise=ExtremeRankings(nothing, nothing))
+
+
+def _end_before(scores: RelevantScores, smallest: FloatArray) -> BoolArray:
+    """Whether what was left out of a list scores less than all that is left, so that its last tie is whole."""
+    filled = np.flatnonzero(np.diff(scores.start))
+    ends = np.zeros(len(smallest), dtype=np.bool_)
+    ends[filled] = np.minimum.reduceat(scores.score, scores.start[filled]) > smallest[filled]
+    return ends
 
 
 def _only_of(which: BoolArray, scores: RelevantScores) -> RelevantScores:

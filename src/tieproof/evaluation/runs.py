@@ -21,7 +21,6 @@ from tieproof.evaluation.noise import GradeLevels, check_noisy, parse_radius
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.run_checks import (
     check_cut,
-    check_own_documents,
     check_sides,
     choose,
     with_judgments,
@@ -38,11 +37,13 @@ from tieproof.evaluation.scoring import (
     score,
 )
 from tieproof.inputs.categories import Average, categories_of, check_average
+from tieproof.inputs.copies import Duplicates
 from tieproof.inputs.judged_runs import ReadOnce, read_qrels, read_run
 from tieproof.inputs.labels import check_widths
+from tieproof.inputs.list_rules import ListRules, Own
 from tieproof.inputs.options import Rounded, check_choice, check_rounded
 from tieproof.inputs.readers import trec
-from tieproof.inputs.sources import BY_RANKS, decoded
+from tieproof.inputs.sources import decoded
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
 
@@ -65,6 +66,9 @@ def evaluate_run(
     n_items: int | None = None,
     noise: float | None = None,
     precision: Rounded | None = None,
+    own: Own = "keep",
+    duplicates: Duplicates = "error",
+    documents: Any = None,
 ) -> Result:
     """Score a run against relevance judgments; documents are ranked by their scores alone, and equal scores are ties.
 
@@ -73,7 +77,8 @@ def evaluate_run(
 
     Parameters
     ----------
-    qrels : path of a TREC file, {query: {document: grade}}, a data frame, Qrels of ranx, or "ir_datasets:NAME"
+    qrels : path of a file, {query: {document: grade}}, {query: {document, …}}, a data frame, or "ir_datasets:NAME"
+        A set or a list of ids gives each document the grade 1.
         A document with a grade above 0 is relevant, with that gain. Documents with other grades, even negative ones,
         and documents without a judgment are not relevant, and remain in the ranking as in trec_eval
         (`evaluate_scores` excludes items with negative grades). Only bpref leaves out unjudged documents and negative
@@ -82,20 +87,20 @@ def evaluate_run(
         BEIR with its header, `query document grade`. "ir_datasets:trec-robust04" are the qrels of that data set of
         ir_datasets, and "mteb:SciFact" those of that task of MTEB; the libraries download them (extras `ir-datasets`
         and `mteb`). If an MTEB task leaves a document with the id of its query out of the list, it is left out.
-    run : path of a TREC file or of predictions, {query: {document: score}}, a data frame, or a Run of ranx
-        Also {query: response} with the responses of Elasticsearch or OpenSearch, or their lists of hits with _id and
-        _score, or results of LlamaIndex, Haystack or Qdrant, lists of objects with node_id or id, and score; they are
-        cut off at the size of the search, so pass truncated=True, too.
-        A line of a file is `query Q0 document rank score tag`; scores are read as the nearest float64. Three columns
-        are `query document rank` if the ranks of every list go from 0 or 1 to its length, and otherwise
-        `query document score`. A file whose
-        name ends in .jsonl contains predictions of sentence-transformers (`write_predictions=True`), one query per
-        line; their lists are cut off, so pass truncated=True, too. Of a file {Task}_predictions.json of MTEB with
-        several splits, the path and "subset/split", with a colon between them, name one; qrels that `write_qrels`
-        wrote are read in the same way. Files may be packed by gzip, xz, bzip2 or zstd, or be alone in a .tar
-        that is. Data frames have
-        columns query_id (or qid, q_id, query-id), doc_id (docno, docid, corpus-id) and score; for qrels the last one
-        is relevance (label, grade, rel, score).
+    run : path of a file, {query: {document: score}}, {query: [document, …]}, a data frame, or a Run of ranx
+        A list of ids is a ranking, the best first, without ties. A list of hits, dictionaries or objects with an id
+        and a score, has the ties of its scores, and hits without scores are a ranking. The documents of a query may
+        also be the answer of a search engine, a store of vectors or a reranker that contains the hits. They are cut
+        off at the size of the search, so pass truncated=True, too. In place of a dictionary, pass a list: of entries
+        that name their query, such as those of rank_llm, of rows of one document, or of the documents of the queries
+        0, 1, …. Files in JSON (.json) or in lines of JSON (.jsonl) contain any of these.
+        A line of another file is `query Q0 document rank score tag`; scores are read as the nearest float64. Three
+        columns are `query document rank` if the ranks of every list go from 0 or 1 to its length, and otherwise
+        `query document score`. Of a file {Task}_predictions.json of MTEB with several splits, the path and
+        "subset/split", with a colon between them, name one; qrels that `write_qrels` wrote are read in the same way.
+        Files may be packed by gzip, xz, bzip2 or zstd, or be alone in a .tar that is. Data frames have columns
+        query_id (or qid, q_id, query-id), doc_id (docno, docid, corpus-id) and score, or, without it, rank, of which
+        the smallest is the best; for qrels the last one is relevance (label, grade, rel, score).
     measures : names such as "AP", "P@10" or "nDCG(gain=exp)@10", or names of trec_eval: "map", "ndcg_cut.10"
         A string may contain several names, with commas between them, or name one of trec_eval's sets: "official",
         "set" or "all_trec". "recall@10" is "R@10", with a warning that says so.
@@ -133,6 +138,15 @@ def evaluate_run(
     precision : "float32" or "float16"
         Scores are rounded to it first, and are tied where they are then equal. trec_eval before version 10, and
         pytrec_eval, compare scores as float32. By default scores are compared as float64.
+    own : "keep" or "drop"
+        Whether a document with the id of its query counts. "drop" leaves it out of the run and of the judgments, as
+        for ArguAna and Quora of BEIR, where queries are documents.
+    duplicates : "error" or "first"
+        A document that occurs twice for a query is refused, or counts once, at its first place in the ranking; in
+        qrels it must then have one grade.
+    documents : {chunk: document}, a function, or the path of a file with a chunk and its document on each line
+        The document of each chunk in the run, whose judgments name documents. A document counts once, with the score
+        of its best chunk (MaxP); documents whose best chunks score the same are tied.
 
     Returns
     -------
@@ -155,12 +169,12 @@ def evaluate_run(
         If grades are fractions and all scores are small whole numbers: the qrels and the run were probably swapped.
         If ranks beside the scores contradict them in most lists: the message has the score by both. If three columns
         have whole numbers that are no ranks, or if comments have all columns of a line.
+        If nearly all queries find a document with their own id first, and own="drop" changes a score.
         If no document of the run is judged for its query: the ids of documents are probably written differently, and
         the message shows one of each. If all lists have one length of ten or more, some of them end in a tie, and a
         relevant document is outside its list: the lists were probably cut off, and truncated=True says so.
-        If nearly all queries find a document with their own id first, which is relevant. If a set of trec_eval has
-        measures that tieproof does not have, or that cannot be computed for this run, which are then left out. If a
-        measure is called recall@k.
+        If a set of trec_eval has measures that tieproof does not have, or that cannot be computed for this run,
+        which are then left out. If a measure is called recall@k.
 
     Notes
     -----
@@ -179,6 +193,11 @@ def evaluate_run(
     ['q1', 'q2']
     >>> result.not_in_run.tolist()
     ['q2']
+    >>> evaluate_run({"q1": {"d1"}}, {"q1": ["d2", "d1"]}, measures=["RR"])["RR"].lower
+    0.5
+    >>> hits = {"q1": [{"id": "d2#0", "score": 0.9}, {"id": "d2#1", "score": 0.8}, {"id": "d1#0", "score": 0.7}]}
+    >>> evaluate_run(qrels, hits, documents=lambda chunk: chunk.split("#")[0], measures=["RR"]).per_query("RR").lower
+    array([0.5, 0. ])
 
     """
     named, of_sets = parse_with_sets(as_in_runs(measures))
@@ -188,6 +207,7 @@ def evaluate_run(
     check_average(average)
     check_choice("missing", missing, MISSING)
     check_rounded(precision, noise)
+    rules = ListRules.of(own, duplicates, documents)
     with about("n_items"):
         collection = _check_collection(truncated, n_items)
     for option, given in (("truncated", truncated), ("noise", noise is not None)):
@@ -199,7 +219,7 @@ def evaluate_run(
         check_noisy(wanted, bool(truncated))
     queries = trec.numbering()
     with about("qrels"):
-        judged = read_qrels(qrels, queries, with_not_relevant=reads_judged(wanted))
+        judged = read_qrels(qrels, queries, with_not_relevant=reads_judged(wanted), rules=rules)
         wanted = with_judgments(judged, wanted, optional)
     with about("run"):
         ranked = read_run(run, judged, queries)
@@ -221,7 +241,6 @@ def evaluate_run(
         groups = categories_of(categories, ids.tolist(), average)
     scores = join(judged, ranked, number, len(ids))
     alone = join_judged(judged, ranked, number, scores) if reads_judged(wanted) else None
-    check_own_documents(judged, ranked, scores, list(queries), number)
     setting = Setting(
         distance="scores",
         leave_one_out=False,
@@ -232,13 +251,11 @@ def evaluate_run(
         average=average,
         precision=precision,
     )
-    options = {"missing": missing, "truncated": truncated, "n_items": collection}
+    options: dict[str, Any] = {"missing": missing, "truncated": truncated, "n_items": collection}
+    options |= rules.recorded()
     origin = origin_of_run(judged, ranked, names, number, options)
 
-    if judged.without_own and truncated > 1:
-        truncated -= 1  # the length of a list that was cut off, without the query's own document
-
-    def evaluated(wanted: list[Measure], scores: RelevantScores, truncated: int = truncated) -> Result:
+    def evaluated(wanted: list[Measure], scores: RelevantScores) -> Result:
         parts = run_parts(scores, ids, truncated, collection, alone, radius, bool(of_unjudged))
         levels = None
         if radius is not None:
@@ -247,7 +264,7 @@ def evaluate_run(
                 grades, lambda level: run_parts(at_least(scores, level), ids, False, None, None, radius)
             )
         scored = score(parts, wanted, len(ids), optional, levels)
-        return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups))
+        return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups, said=ranked.said))
 
     result = evaluated(wanted, scores)
     if not truncated and radius is None:
@@ -257,18 +274,22 @@ def evaluate_run(
             return f"{evaluated([measure], scores, True)[measure]:.4f}" != f"{result[measure]:.4f}"
 
         check_cut(scores, of_relevant, run, matters)
-    if ranked.by_ranks is not None:
-        said, other = ranked.by_ranks
-        for measure in [each for each in result.evaluated.per_query if not reads_judged([each])][:1]:
-            by_rank = evaluated([measure], join(judged, other, number, len(ids)))[measure]
-            said += f" {measure} is {result[measure]:.4f}; by the ranks it is {by_rank:.4f}."
-        warn(f"{said} {BY_RANKS}")
+    for other in ranked.others:
+        for measure in [each for each in result.evaluated.per_query if not reads_judged([each])]:
+            instead = evaluated([measure], join(other.judged, other.ranked, number, len(ids)))[measure]
+            if other.always or instead != result[measure]:
+                warn(f"{other.said} {measure} is {result[measure]:.4f}; {other.how} {instead:.4f}. {other.advice}")
+                break
     return result
 
 
 def evaluate_runs(qrels: Any, runs: Iterable[Any], **options: Any) -> Iterator[Result]:
-    """Yield the result of each run against the same judgments, which are read once; options as in `evaluate_run`."""
+    """Yield the result of each run against the same judgments, which are read once, as `documents` is.
+
+    options : as in `evaluate_run`
+    """
     judged = ReadOnce(qrels)
+    options["documents"] = ListRules.of("keep", "error", options.get("documents")).documents
     for run in runs:
         yield evaluate_run(judged, run, **options)
 

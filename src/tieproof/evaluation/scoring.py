@@ -241,6 +241,7 @@ def as_evaluated(
     categories: Array | None = None,
     confidence: Array | None = None,
     negative: int = 0,
+    said: tuple[str, ...] = (),
 ) -> Evaluated:
     """Everything that the scores tell about the queries, with what the policy says of those with nothing relevant.
 
@@ -248,6 +249,7 @@ def as_evaluated(
     names : the names of the queries; None: they are numbered
     categories, confidence : the category and the confidence of each query
     negative : the number of pairs that a negative relevance leaves out
+    said : sentences on how the lists were read
     """
     left_out = names.left_out if names else {}
     has_relevant = scores.n_relevant > 0
@@ -290,6 +292,7 @@ def as_evaluated(
         not_in_run=names.not_in_run if names else None,
         kept=kept_ties,
         negative=negative,
+        said=said,
     )
 
 

@@ -171,6 +171,7 @@ def _sentences(result: Measured) -> Iterator[str]:
     if without := len(result.categories_left_out):
         has = "has" if without == 1 else "have"
         yield f"{count(without, 'further category')} {has} no query with a relevant item, and so no mean."
+    yield from result.evaluated.said
     yield from about_run(result)
     negative = result.evaluated.negative
     if negative:

@@ -3,23 +3,22 @@
 A document is looked up by its id: in a table of all documents, or in the dictionary of the run.
 """
 
-import unicodedata
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise, repeat
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.errors import InputError
 from tieproof.inputs.documents import Documents, DocumentTable, documents_of
+from tieproof.inputs.encodings import as_text, refuse_encodings, written_otherwise
+from tieproof.inputs.list_rules import DEFAULT, ListRules, documents_of_qrels, documents_of_run, own_rows, without
+from tieproof.inputs.lookalikes import FEWEST_ALIKE, ITSELF
 from tieproof.inputs.options import rounded
 from tieproof.inputs.readers.trec import Numbers
 from tieproof.inputs.relevance import pointers
-from tieproof.inputs.responses import of_responses
-from tieproof.inputs.sources import QRELS, RUN, Source, checked, contradicting_ranks, numbered
+from tieproof.inputs.sources import BY_RANKS, RUN, Source, contradicting_ranks, numbered
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 
@@ -28,31 +27,33 @@ class JudgedDocuments(NamedTuple):
 
     ids : the ids of the documents; None if they were read from a file, as bytes
     sought : which documents are looked up in the run
-    without_own : whether a document with the id of its query is left out of the run
+    rules : what counts in the lists of the run
     """
 
     documents: Documents
     grade: FloatArray
     ids: Sequence[str] | None
     sought: BoolArray
-    without_own: bool = False
+    rules: ListRules = DEFAULT
 
     def names(self, rows: Sequence[int]) -> list[str | None]:
         """Return the ids of the documents of some rows as strings; None for bytes that are not UTF-8."""
         if self.ids is not None:
             return [self.ids[row] for row in rows]
-        return [_as_text(self.documents.id(row)) for row in rows]
+        return [as_text(self.documents.id(row)) for row in rows]
 
+    def without_own(self, queries: Numbers) -> "JudgedDocuments":
+        """The judgments if a document with the id of its query is neither relevant nor judged not relevant."""
+        own = own_rows(DocumentTable(self.documents, len(queries)), queries)
+        grade, sought = self.grade.copy(), self.sought.copy()
+        grade[own], sought[own] = -1, False
+        return self._replace(grade=grade, sought=sought)
+
+
+ASCII = 128
 
 MOST_COMPARED = 1000
 """The most ids of a query among which the one most similar to the id of a judged document is looked for."""
-
-
-Text = TypeVar("Text", str, bytes)
-
-ASCII = 128
-ENCODINGS = "utf-8", "latin-1", "cp1252"
-"""The encodings in which files of text usually are."""
 
 
 class RankedDocuments(NamedTuple):
@@ -64,7 +65,10 @@ class RankedDocuments(NamedTuple):
     of_judged : the score of each judged document; NaN if the run lacks the document or if it was not looked up
     unlike : a warning with an example of the ids in both, if the run has a query of the qrels, but no judged document
         of any query
-    by_ranks : a sentence on ranks that contradict the scores in most lists, and the run as the ranks have it
+    others : the run as it may have been meant instead
+    said : sentences on how the run was read, for the result
+    given : (queries,) twice: the length and the smallest score of each list before documents were left out of it;
+        None if none was
     ordered : whether the scores are the ranks of integers that float64 does not tell apart
     """
 
@@ -73,12 +77,34 @@ class RankedDocuments(NamedTuple):
     score: FloatArray
     of_judged: FloatArray
     unlike: str | None = None
-    by_ranks: "tuple[str, RankedDocuments] | None" = None
+    others: "tuple[Otherwise, ...]" = ()
+    said: tuple[str, ...] = ()
+    given: tuple[IntArray, FloatArray] | None = None
     ordered: bool = False
 
     def rounded(self, precision: str | None) -> "RankedDocuments":
         """The documents with their scores rounded to a precision."""
-        return self._replace(score=rounded(self.score, precision), of_judged=rounded(self.of_judged, precision))
+        given = None if self.given is None else (self.given[0], rounded(self.given[1], precision))
+        return self._replace(
+            score=rounded(self.score, precision), of_judged=rounded(self.of_judged, precision), given=given
+        )
+
+
+class Otherwise(NamedTuple):
+    """A run as it may have been meant.
+
+    said : what looks like it
+    how : what is different about it, before its score
+    advice : what to do if it was meant
+    always : whether this is said even if no score is different
+    """
+
+    said: str
+    how: str
+    advice: str
+    always: bool
+    judged: JudgedDocuments
+    ranked: RankedDocuments
 
 
 @dataclass
@@ -89,56 +115,81 @@ class ReadOnce:
     read: tuple[JudgedDocuments, dict[bytes, int]] | None = None
 
 
-def read_qrels(values: Any, queries: Numbers, with_not_relevant: bool = False) -> JudgedDocuments:
+def read_qrels(
+    values: Any,
+    queries: Numbers,
+    with_not_relevant: bool = False,
+    rules: ListRules = DEFAULT,
+) -> JudgedDocuments:
     """Read and check the judgments; ids of queries get their numbers from `queries`.
+
+    With own="drop", the query's own document is judged, but neither relevant nor not.
 
     with_not_relevant : whether documents that were judged not relevant are looked up, too
     """
     if isinstance(values, ReadOnce):
         if values.read is None:
-            values.read = read_qrels(values.values, queries, with_not_relevant), dict(queries)
+            values.read = read_qrels(values.values, queries, with_not_relevant, rules), dict(queries)
         queries.update(values.read[1])
         return values.read[0]
-    source, _ = checked(values, QRELS, queries)
+    source = documents_of_qrels(values, rules, queries)
     sought = source.value >= 0 if with_not_relevant else source.value > 0
-    return JudgedDocuments(source.documents, source.value, source.ids, sought, source.without_own)
+    judged = JudgedDocuments(source.documents, source.value, source.ids, sought, rules)
+    if rules.own == "drop":
+        return judged.without_own(queries)
+    return judged._replace(rules=rules._replace(own="drop")) if source.without_own else judged
 
 
 def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDocuments:
     """Read and check the run; ids of queries get their numbers from `queries`."""
-    values, of_qrels = of_responses(values), len(queries)
+    of_qrels = len(queries)
     ranked_by_dictionary = None
-    if isinstance(values, Mapping) and not judged.without_own:
+    if isinstance(values, Mapping) and judged.rules._replace(duplicates="error") == DEFAULT:
         ranked_by_dictionary = _from_plain_dictionary(values, judged, queries)
     if ranked_by_dictionary is not None:
         _check_queries(judged, ranked_by_dictionary.query, queries, of_qrels)
         return ranked_by_dictionary
-    source, table = documents_of_run(values, judged, queries)
+    source, table = documents_of_run(values, judged.rules, queries)
     ranked = ranked_of(source, table, judged)
     _check_queries(judged, ranked.query, queries, of_qrels)
     _check_documents(table, judged, queries)
+    others: list[Otherwise] = []
     said = contradicting_ranks(source, queries)
     if said is not None and source.rank is not None:
         by_ranks = ranked_of(source._replace(value=-source.rank), table, judged)
-        ranked = ranked._replace(by_ranks=(said, by_ranks))
+        others.append(Otherwise(said, "by the ranks it is", BY_RANKS, True, judged, by_ranks))
+    own = own_rows(table, queries)
+    first, answered = _own_first(source, own, judged, queries), len(np.unique(ranked.query))
+    if judged.rules.own == "keep" and find_themselves(first, answered):
+        said = f"{first} of {answered} queries find the document that has their own id first."
+        rest = ranked_of(*without(source, own, len(queries)), judged)
+        how = "without these documents it is"
+        others.append(Otherwise(said, how, DROP_OWN, False, judged.without_own(queries), rest))
+    ranked = ranked._replace(others=tuple(others))
     if np.isnan(ranked.of_judged).all() and (table.find(judged.documents) < 0).all():
         return ranked._replace(unlike=_unlike(source, judged, queries))
     return ranked
 
 
-def documents_of_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> tuple[Source, DocumentTable]:
-    """Read and check the documents of a run, without those that have the id of their query if the task says so."""
-    source, table = checked(values, RUN, queries)
-    if not judged.without_own:
-        return source, table
-    kept = np.ones(len(source.value), dtype=np.bool_)
-    own = table.find(documents_of(list(queries), np.arange(len(queries))))
-    kept[own[own >= 0]] = False
-    text, at, length, query = source.documents
-    documents = Documents(text, at[kept], length[kept], query[kept])
-    rank = None if source.rank is None else source.rank[kept]
-    rest = source._replace(documents=documents, value=source.value[kept], ids=None, rank=rank)
-    return rest, DocumentTable(documents, len(queries))
+DROP_OWN = "If these are the queries themselves, as in ArguAna of BEIR, pass own='drop' (--own drop)."
+
+
+def find_themselves(first: int, answered: int) -> bool:
+    """Whether so many queries find themselves first that this is probably no chance."""
+    return first >= max(FEWEST_ALIKE, ITSELF * answered)
+
+
+def _own_first(source: Source, own: IntArray, judged: JudgedDocuments, queries: Numbers) -> int:
+    """Return how many queries have a document with their own id first, which is not all that is relevant to them."""
+    if not find_themselves(len(own), 0):
+        return 0
+    highest = np.full(len(queries), -np.inf)
+    np.maximum.at(highest, source.documents.query, source.value)
+    first = source.documents.query[own[source.value[own] == highest[source.documents.query[own]]]]
+    relevant = np.bincount(judged.documents.query[judged.grade > 0], minlength=len(queries))
+    without = judged.without_own(queries)
+    others = np.bincount(without.documents.query[without.grade > 0], minlength=len(queries))
+    return int(((others[first] > 0) | (relevant[first] == 0)).sum())
 
 
 def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> RankedDocuments:
@@ -146,8 +197,17 @@ def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> 
     row, query = table.find(judged.documents), source.documents.query
     first = np.flatnonzero(np.diff(query, prepend=-1))
     of_judged = np.where((row < 0) | ~judged.sought, np.nan, source.value[row])
+    given = None if source.before is None else _extent(*source.before, len(table.first) - 1)
     length = np.diff(first, append=len(query))
-    return RankedDocuments(query[first], length, source.value, of_judged, ordered=source.ordered)
+    ranked = RankedDocuments(query[first], length, source.value, of_judged, said=source.said, given=given)
+    return ranked._replace(ordered=source.ordered)
+
+
+def _extent(query: IntArray, value: FloatArray, count: int) -> tuple[IntArray, FloatArray]:
+    """Return the length and the smallest score of the list of each of so many queries."""
+    smallest = np.full(count, np.inf)
+    np.minimum.at(smallest, query, value)
+    return np.bincount(query, minlength=count), smallest
 
 
 def _from_plain_dictionary(
@@ -155,7 +215,7 @@ def _from_plain_dictionary(
 ) -> RankedDocuments | None:
     """Return a run whose queries are dictionaries from strings to finite floats; None for any other run.
 
-    It is also None if no document that is looked up is in the run.
+    It is also None if no document that is looked up is in the run, or if most queries find their own id first.
 
     Only the types of its documents are checked, because the dictionaries themselves look up the judged documents.
     This is done query by query, while the names of a query are in a fast cache.
@@ -170,17 +230,23 @@ def _from_plain_dictionary(
     query_of_row = judged.documents.query[rows]
     rows = rows[np.argsort(query_of_row, kind="stable")]
     names: list[Any] = judged.names(rows.tolist())
+    called = [as_text(name) for name in queries]
     if None in names:  # bytes that are not UTF-8
         return None
     spans = list(pairwise(pointers(query_of_row, len(queries)).tolist()))
     ends = np.cumsum([0, *map(len, inner)])
     score, looked_up, none = np.empty(ends[-1]), [np.nan] * len(rows), repeat(np.nan)
+    first = 0
     for query, scores, (start, stop) in zip(of_query.tolist(), inner, pairwise(ends.tolist()), strict=True):
         if not set(map(type, scores)) <= {str} or not set(map(type, scores.values())) <= {float}:
             return None
         score[start:stop] = np.fromiter(scores.values(), np.float64, stop - start)
         wanted = slice(*spans[query])
         looked_up[wanted] = map(scores.get, names[wanted], none)
+        own = scores.get(called[query])
+        first += own is not None and own == max(scores.values())
+    if find_themselves(first, len(inner)):  # what their number depends on is looked up in a table
+        return None
     if not np.isfinite(score).all() or np.isnan(looked_up).all():
         return None
     of_judged = np.full(len(judged.grade), np.nan)
@@ -188,7 +254,7 @@ def _from_plain_dictionary(
     of_name = dict(zip(of_query.tolist(), inner, strict=True))
     for row in _not_ascii(judged, rows[np.isnan(looked_up)]):
         scores = of_name.get(int(judged.documents.query[row]), {})
-        if any(_as_text(other) in scores for other in _written_otherwise(judged.documents.id(row))):
+        if any(as_text(other) in scores for other in written_otherwise(judged.documents.id(row))):
             return None  # `_check_documents` refuses it
     length = np.diff(ends)
     return RankedDocuments(of_query[length > 0], length[length > 0], score, of_judged)
@@ -203,15 +269,15 @@ def _check_queries(judged: JudgedDocuments, of_run: IntArray, queries: Numbers, 
         return
     names, new = list(queries), {number for number in of_run.tolist() if number >= of_qrels}
     for query in np.setdiff1d(judged.documents.query, of_run).tolist() if new else ():
-        for other in () if names[query].isascii() else _written_otherwise(names[query]):
+        for other in () if names[query].isascii() else written_otherwise(names[query]):
             if queries.get(other) in new:
-                _refuse_encodings("a query", names[query], other)
+                refuse_encodings("a query", names[query], other)
 
 
 def _check_documents(table: DocumentTable, judged: JudgedDocuments, queries: Numbers) -> None:
     """Refuse a run that has judged documents only in another encoding, or in another form of Unicode."""
     odd = _not_ascii(judged, np.flatnonzero(judged.sought & (table.find(judged.documents) < 0)))
-    written = [(row, other) for row in odd for other in _written_otherwise(judged.documents.id(row))]
+    written = [(row, other) for row in odd for other in written_otherwise(judged.documents.id(row))]
     if not written:
         return
     others = [other for _, other in written]
@@ -219,7 +285,7 @@ def _check_documents(table: DocumentTable, judged: JudgedDocuments, queries: Num
     for (row, other), place in zip(written, found, strict=True):
         if place >= 0:
             name = list(queries)[judged.documents.query[row]].decode(errors="replace")
-            _refuse_encodings(f"for query '{name}', a document", judged.documents.id(row), other)
+            refuse_encodings(f"for query '{name}', a document", judged.documents.id(row), other)
 
 
 def _not_ascii(judged: JudgedDocuments, rows: IntArray) -> list[int]:
@@ -227,30 +293,6 @@ def _not_ascii(judged: JudgedDocuments, rows: IntArray) -> list[int]:
     if judged.documents.text.max(initial=0) < ASCII:
         return []
     return [row for row in rows.tolist() if not judged.documents.id(row).isascii()][:MOST_COMPARED]
-
-
-def _refuse_encodings(what: str, of_qrels: bytes, of_run: bytes) -> NoReturn:
-    raise InputError(
-        f"The qrels and the run are in different encodings: {what} is {of_qrels!r} in the qrels and {of_run!r} in "
-        "the run. Convert both to UTF-8, and to one form of Unicode, by unicodedata.normalize('NFC', …).",
-        ("qrels", "run"),
-    )
-
-
-def _written_otherwise(name: bytes) -> set[bytes]:
-    """Return an id in other encodings and in the other forms of Unicode."""
-    texts = _in_encodings(name.decode)
-    texts |= {unicodedata.normalize(form, text) for form in ("NFC", "NFD") for text in texts}
-    return set().union(*(_in_encodings(text.encode) for text in texts)) - {name}
-
-
-def _in_encodings(convert: Callable[[str], Text]) -> set[Text]:
-    """Return the conversions by all encodings that have every letter."""
-    found: set[Text] = set()
-    for encoding in ENCODINGS:
-        with suppress(UnicodeError):
-            found.add(convert(encoding))
-    return found
 
 
 def _unlike(source: Source, judged: JudgedDocuments, queries: Numbers) -> str | None:
@@ -279,11 +321,3 @@ def _unlike(source: Source, judged: JudgedDocuments, queries: Numbers) -> str | 
         f"{names[query].decode(errors='replace')!r} the qrels have {of_judged!r}, and the run has {nearest!r}. If "
         "the ids differ in letter case, prefixes or padding, make them equal."
     )
-
-
-def _as_text(name: bytes) -> str | None:
-    """Return the string that has this id; None if there is none."""
-    try:
-        return name.decode(errors="surrogatepass")
-    except UnicodeDecodeError:
-        return None

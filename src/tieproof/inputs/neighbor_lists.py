@@ -7,9 +7,10 @@ import numpy as np
 
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.copies import first_places
 from tieproof.inputs.identities import as_item_numbers
 from tieproof.inputs.lists import Rows, as_rows, check_shapes, joined, spans_of
-from tieproof.inputs.relevance import Relevance, sorted_contains
+from tieproof.inputs.relevance import Relevance, pointers, sorted_contains
 from tieproof.inputs.relevance_by_labels import Labels
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
@@ -52,8 +53,8 @@ class NeighborLists(NamedTuple):
         """The query of each item."""
         return np.repeat(np.arange(self.n_queries), np.diff(self.start))
 
-    def check_items(self, n_items: int) -> None:
-        """Refuse items that are not in the gallery, and items that occur twice in a list."""
+    def once(self, n_items: int, duplicates: str) -> "NeighborLists":
+        """Return the lists with each item once; refuse items that are not in the gallery, or that occur twice."""
         wrong = (self.item < 0) | (self.item >= n_items)
         query = self.query
         if wrong.any():
@@ -63,16 +64,27 @@ class NeighborLists(NamedTuple):
                 f"from 0 to {n_items - 1}, and {NOTHING} where nothing was found.",
                 "ids",
             )
-        code = np.sort(query * n_items + self.item)
-        twice = np.flatnonzero(code[1:] == code[:-1])
-        if twice.size:
-            at_query, item = divmod(int(code[twice[0]]), n_items)
-            raise InputError(
-                f"The ids contain item {item} twice for query {at_query}. Find out why the index returned it twice, "
-                "and leave the copies out. If usearch filled up a row with 0, pass counts=; faiss returns distances "
-                "and ids, so pass its second array first.",
-                "ids",
+        code = query * n_items + self.item
+        order = np.argsort(code, kind="stable")
+        twice = np.flatnonzero(code[order[1:]] == code[order[:-1]])
+        if not twice.size:
+            return self
+        if duplicates == "first":
+            number = np.arange(len(code)) if self.number is None else self.number
+            kept = first_places(code, number, small_is_near=self.called != "scores")
+            start = pointers(query[kept], self.n_queries)
+            return self._replace(
+                start=start, item=self.item[kept], number=None if self.number is None else self.number[kept]
             )
+        rows = order[twice[0] : twice[0] + 2]
+        one, other = (rows - self.start[query[rows]] + 1).tolist()
+        raise InputError(
+            f"The ids contain item {self.item[rows[0]]} twice for query {query[rows[0]]}, at places {one} and "
+            f"{other}. Find out why the index returned it twice, and leave the copies out, or pass "
+            "duplicates='first' (--duplicates first). If usearch filled up a row with 0, pass counts=; faiss returns "
+            "distances and ids, so pass its second array first.",
+            "ids",
+        )
 
 
 def as_neighbor_lists(ids: Any, distances: Any, scores: Any, counts: Any) -> NeighborLists:

@@ -4,24 +4,26 @@ Both come as a file, a dictionary, a data frame, a table of Arrow or an object o
 """
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from importlib import import_module
-from typing import Any, Literal, NamedTuple
+from itertools import chain
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
 from tieproof.errors import InputError, warn
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.documents import Documents, DocumentTable, documents_called, documents_in_columns
-from tieproof.inputs.frames import as_frame, column_called, column_for
+from tieproof.inputs.frames import as_frame, column_called, column_for, name_of_column
 from tieproof.inputs.lists import in_float64
 from tieproof.inputs.ranks import contradiction
-from tieproof.inputs.readers import predictions, trec
-from tieproof.inputs.readers.lines import line_at
+from tieproof.inputs.readers import json_lists, trec
+from tieproof.inputs.readers.lines import line_at, unpacked
 from tieproof.inputs.readers.location import Piped, split
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
-from tieproof.inputs.responses import of_responses
+from tieproof.inputs.readers.trec_told import layout_of_file
+from tieproof.inputs.responses import Listed, check_order, entries_of, is_answer, listed
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -31,7 +33,7 @@ class Role(NamedTuple):
     name: str
     verb: str
     layout: TrecLayout
-    value: Literal["grade", "score"]
+    value: Literal["grade", "score", "distance"]
 
 
 LIBRARIES = ("ir_datasets:", "mteb:")
@@ -49,6 +51,8 @@ class Source(NamedTuple):
     ids : the ids of the documents; None for a file, where they are bytes
     rank : the ranks of a run, if it has ranks that may contradict its scores
     without_own : whether judgments are of a task that leaves a document with the id of its query out of its list
+    said : sentences about how it was read, for the result
+    before : the query and the value of each row as given, if some are left out
     ordered : whether the values are the ranks of integers that float64 does not tell apart
     """
 
@@ -59,12 +63,38 @@ class Source(NamedTuple):
     ids: list[str] | None = None
     rank: FloatArray | None = None
     without_own: bool = False
+    said: tuple[str, ...] = ()
+    before: tuple[IntArray, FloatArray] | None = None
     ordered: bool = False
+
+    def among(self, rows: Sequence[int] | IntArray) -> "Source":
+        """The source with only these rows; their places are not known."""
+        text, at, length, query = self.documents
+        documents = Documents(text, at[rows], length[rows], query[rows])
+        rank = None if self.rank is None else self.rank[rows]
+        before = self.before or (query, self.value)
+        return self._replace(documents=documents, value=self.value[rows], ids=None, rank=rank, before=before)
 
 
 def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, DocumentTable]:
-    """Read and check a source, and make the table of its documents."""
-    values = of_responses(as_frame(values)) if role.value == "score" else as_frame(values)
+    """Read and check a source, and make the table of its documents, of which none may occur twice for a query."""
+    source = read(values, role, queries)
+    table = DocumentTable(source.documents, len(queries))
+    if table.twice is not None:
+        refuse_twice(source, queries, table.twice, "Keep one of them.")
+    return source, table
+
+
+def refuse_twice(source: Source, queries: Numbers, rows: Sequence[int], advice: str) -> NoReturn:
+    """Refuse a document that is on both of these rows."""
+    query, document = names_on(source, queries, rows[0])
+    place = source.place(rows)
+    raise InputError(f"{source.name}: document '{document}' occurs twice for query '{query}'{place}. {advice}")
+
+
+def read(values: Any, role: Role, queries: Numbers) -> Source:
+    """Read a source, and refuse values that are not finite."""
+    values = as_frame(values)
     source = _reader_of(values, role)(values, role, queries)
     finite = np.isfinite(source.value)
     if not finite.all():
@@ -73,14 +103,7 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Document
             f"{_named(source, role, queries, row)} is {source.value[row]}{source.place([row])}. Every {role.value} "
             f"must be a finite number; leave out documents without a {role.value}."
         )
-    table = DocumentTable(source.documents, len(queries))
-    if table.twice is not None:
-        query, document = _names_of(source, queries, table.twice[0])
-        raise InputError(
-            f"{source.name}: document '{document}' occurs twice for query '{query}'{source.place(table.twice)}. Keep "
-            "one of them."
-        )
-    return source, table
+    return source
 
 
 def _reader_of(values: Any, role: Role) -> "Reader":
@@ -89,16 +112,18 @@ def _reader_of(values: Any, role: Role) -> "Reader":
         return _from_library
     if isinstance(values, str | os.PathLike):
         name = values.name if isinstance(values, Piped) else split(values).path.name
-        for endings, read in FILES.items():
-            if name.lower().endswith(endings):
-                return read
-        return _from_json if isinstance(values, Piped) and predictions.is_dictionary(values) else _from_trec
-    if isinstance(values, Mapping):
-        return _from_dictionary
+        is_json = name.lower().endswith(json_lists.EXTENSIONS)
+        return (
+            _from_json
+            if is_json or (isinstance(values, Piped) and json_lists.is_json(unpacked(values)[1].tobytes()))
+            else _from_trec
+        )
     if hasattr(values, "columns"):
         return _from_frame
     if type(values).__module__.partition(".")[0] == "ranx":
         return _from_ranx
+    if isinstance(values, Mapping | list | tuple):
+        return _from_lists
     raise InputError(
         f"{role.name} must be the path of a TREC file, a dictionary {{query: {{document: {role.value}}}}}, a data "
         f"frame or a table of Arrow, not {type(values).__name__}."
@@ -128,7 +153,7 @@ def warn_of_ranks(source: Source, queries: Numbers) -> None:
 BY_RANKS = "If the scores are distances, change their signs; to rank by the ranks, pass them negative as the scores."
 
 
-def _names_of(source: Source, queries: Numbers, row: int) -> tuple[str, str]:
+def names_on(source: Source, queries: Numbers, row: int) -> tuple[str, str]:
     """Return the ids of a row's query and document, as text."""
     query, document = list(queries)[source.documents.query[row]], source.documents.id(row)
     return query.decode(errors="replace"), document.decode(errors="replace")
@@ -136,76 +161,124 @@ def _names_of(source: Source, queries: Numbers, row: int) -> tuple[str, str]:
 
 def _named(source: Source, role: Role, queries: Numbers, row: int) -> str:
     """Return the name of a row's value, for messages."""
-    query, document = _names_of(source, queries, row)
+    query, document = names_on(source, queries, row)
     return f"{source.name}: the {role.value} of document '{document}' for query '{query}'"
 
 
 def _from_trec(location: str | os.PathLike[str] | Piped, role: Role, queries: Numbers) -> Source:
-    documents, value, rank = trec.read(location, role.layout, queries)
+    try:
+        documents, value, rank, by_rank = trec.read(location, role.layout, queries)
+    except InputError as error:
+        other = layout_of_file(location)
+        if other in (None, role.layout):
+            raise
+        raise InputError(
+            f"{os.fsdecode(location)} contains {other.kind}, not {role.layout.kind}. Pass the qrels first, then the "
+            "run."
+        ) from error
 
     def place(rows: Sequence[int]) -> str:
         return _located("line", [line_at(documents.text, documents.at[row]) for row in rows])
 
-    return Source(documents, value, os.fsdecode(location), place, rank=rank)
+    said = (BY_PLACE,) if by_rank else ()
+    return Source(documents, value, os.fsdecode(location), place, rank=rank, said=said)
 
 
 def _from_library(location: str, role: Role, queries: Numbers) -> Source:
     library = import_module(f"tieproof.inputs.readers.{location.partition(':')[0]}")
     lists, without_own = library.read(location)
-    return _from_dictionary(lists, role, queries, location, without_own)
+    return _from_lists(lists, role, queries, location)._replace(without_own=without_own)
 
 
-def _from_predictions(location: str | os.PathLike[str] | Piped, role: Role, queries: Numbers) -> Source:
-    if role is not RUN:
-        return _from_trec(location, role, queries)
-    lines = predictions.read(location)
-    query = numbered(lines.query, queries, RUN)
+def _from_lists(values: Any, role: Role, queries: Numbers, called: str = "", lines: Sequence[int] = ()) -> Source:
+    """Return the documents of the lists of queries.
+
+    called : the name of the file
+    lines : the line of the file that each list is on
+    """
+    lists: list[Listed] = []
+    entries = entries_of(values, role.name, role.value)
+    for at, (query, given) in enumerate(entries):
+        try:
+            lists.append(listed(query, given, role.name, role.value))
+        except InputError as error:
+            where = f"{called}{_located('line', [lines[at]]) if lines else ''}"
+            raise InputError(f"{where}: {error}" if called else str(error), error.argument) from None
+    number = numbered([query for query, _ in entries], queries, role)
+    lengths = [len(each.names) for each in lists]
+    query = np.repeat(number, lengths)
+    names = as_ids([name for each in lists for name in each.names], role, "document")
+    if role.value == "score" and not lines:
+        hits = [each for each in lists if each.kind == "hits" and len(set(each.names)) == len(each.names)]
+        check_order([each.values for each in hits if each.values])
 
     def place(rows: Sequence[int]) -> str:
-        return _located("line", sorted({lines.line[row] for row in rows}))
+        at = np.repeat(np.arange(len(lists)), lengths)[[*rows]]
+        if lines:
+            return _located("line", sorted({lines[each] for each in at.tolist()}))
+        first = np.cumsum(lengths) - lengths
+        are_lists = all(not isinstance(entries[each][1], Mapping) for each in at.tolist())
+        return _located("place", ([*rows] - first[at] + 1).tolist()) if are_lists else ""
 
-    documents = documents_called(lines.document, query)
-    return Source(documents, np.array(lines.score), os.fsdecode(location), place, lines.document)
+    source = Source(documents_called(names, query), np.zeros(0), called or role.name, place, names)
+    given, ranked = _with_ranks(lists, number.tolist(), role)
+    source = _with_values(source, given, role, queries)
+    return source._replace(said=(BY_PLACE,)) if ranked else source
 
 
-def _from_dictionary(
-    values: Mapping[Any, Any], role: Role, queries: Numbers, called: str = "", without_own: bool = False
-) -> Source:
-    for name, inner in values.items():
-        if not isinstance(inner, Mapping):
-            raise InputError(
-                f"{role.name} must be {{query: {{document: {role.value}}}}}, but the value of query {name!r} is "
-                f"{type(inner).__name__}. Pass a dictionary for each query."
-            )
-    lengths = [len(inner) for inner in values.values()]
-    query = np.repeat(numbered(list(values), queries, role), lengths)
-    names = as_ids([name for inner in values.values() for name in inner], role, "document")
-    given = [value for inner in values.values() for value in inner.values()]
-    source = Source(
-        documents_called(names, query), np.zeros(0), called or role.name, lambda rows: "", names, None, without_own
+def _with_ranks(lists: Sequence[Listed], number: Sequence[int], role: Role) -> tuple[list[Any], bool]:
+    """Return all values, and whether some are minus the places of documents in the list of their query."""
+    if role.value == "grade":
+        values = [[1] * len(each.names) if each.values is None else each.values for each in lists]
+        return list(chain.from_iterable(values)), False
+    before: dict[int, int] = defaultdict(int)
+    given: list[Any] = []
+    for query, each in zip(number, lists, strict=True):
+        start, length = before[query], len(each.names)
+        given += range(-start - 1, -start - length - 1, -1) if each.values is None else each.values
+        before[query] += length
+    by_rank, by_score = (
+        {query for query, each in zip(number, lists, strict=True) if each.names and (each.kind == "ranks") is ranks}
+        for ranks in (True, False)
     )
-    return _with_values(source, given, role, queries)
+    if by_rank & by_score:
+        raise InputError("The run has scores of some documents of a query, and only the order of others. Pass one.")
+    return given, bool(by_rank)
+
+
+BY_PLACE = "Documents without scores are ranked in the order given, or by their ranks, of which the smallest is best."
 
 
 def _from_json(location: str | os.PathLike[str] | Piped, role: Role, queries: Numbers) -> Source:
     from tieproof.inputs.readers import mteb
 
     path, entry = (location, None) if isinstance(location, Piped) else split(location)
-    read = predictions.read_dictionary(path, role.value)
-    if entry is None and not mteb.has_splits(read):
-        return _from_dictionary(read, role, queries, str(path))
-    lists, without_own = mteb.of_split(read, str(path), entry, role.value)
+    read, lines = json_lists.read(path) if entry is None else (json_lists.read_dictionary(path), [])
     called = str(path) if entry is None else f"{path}:{entry}"
-    return _from_dictionary(lists, role, queries, called, without_own)
+    is_mteb = isinstance(read, dict) and not any(map(is_answer, read.values())) and mteb.has_splits(read)
+    if entry is not None or is_mteb:
+        lists, without_own = mteb.of_split(read, str(path), entry, role.value)
+        return _from_lists(lists, role, queries, called)._replace(without_own=without_own)
+    try:
+        return _from_lists(read, role, queries, called, lines)
+    except InputError as error:
+        said = str(error) if called in str(error) else f"{called}: {error}"
+        raise InputError(said, error.argument) from None
 
 
 def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
     query = numbered(column_for(frame, "query", role.name).tolist(), queries, role)
     names = as_ids(column_for(frame, "document", role.name).tolist(), role, "document")
-    place = partial(_located, "row")
+    lines = getattr(frame, "lines", ())
+
+    def place(rows: Sequence[int]) -> str:
+        return _located("line", [lines[row] for row in rows]) if lines else _located("row", rows)
+
     source = Source(documents_called(names, query), np.zeros(0), role.name, place, names)
-    source = _with_values(source, column_for(frame, role.value, role.name), role, queries)
-    return source._replace(rank=_ranks_in(frame) if role.value == "score" else None)
+    rank = _ranks_in(frame) if role.value == "score" else None
+    if rank is not None and rank.min(initial=0) >= 0 and name_of_column(frame, "score") is None:
+        return source._replace(value=-rank, said=(BY_PLACE,))
+    return _with_values(source, column_for(frame, role.value, role.name), role, queries)._replace(rank=rank)
 
 
 def _ranks_in(frame: Any) -> FloatArray | None:
@@ -234,12 +307,6 @@ def _from_ranx(values: Any, role: Role, queries: Numbers) -> Source:
 
 Reader = Callable[[Any, Role, Numbers], Source]
 """Reads judgments or a run, and gives its queries their numbers."""
-
-FILES: dict[tuple[str, ...], Reader] = {
-    predictions.EXTENSIONS: _from_predictions,
-    predictions.DICTIONARIES: _from_json,
-}
-"""The readers of files by their extensions; all other files are read as those of TREC."""
 
 
 def numbered(names: list[Any], queries: Numbers, role: Role) -> IntArray:
@@ -281,13 +348,13 @@ def _with_values(source: Source, values: Any, role: Role, queries: Numbers) -> S
         ) from error
     if numbers.dtype.kind not in "iu":
         return source._replace(value=numbers.astype(np.float64))
-    value = in_float64(numbers, "relevance" if role is QRELS else "scores", 0)
+    value = in_float64(numbers, "relevance" if role.value == "grade" else "scores", 0)
     return source._replace(value=value, ordered=bool((value != numbers).any()))
 
 
 def _located(what: str, numbers: Sequence[int]) -> str:
     """Return the positions of rows in words, such as ", on lines 3 and 7"."""
-    preposition = "on" if what == "line" else "in"
+    preposition = {"line": "on", "place": "at"}.get(what, "in")
     return f", {preposition} {what}{'s' if len(numbers) > 1 else ''} {' and '.join(map(str, numbers))}"
 
 

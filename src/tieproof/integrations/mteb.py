@@ -35,8 +35,8 @@ from mteb.models import ModelMeta
 from tieproof import evaluate_run
 from tieproof.errors import InputWarning
 from tieproof.evaluation.evaluated import mean
+from tieproof.inputs.readers.json_lists import read_dictionary
 from tieproof.inputs.readers.mteb import MODEL, contents, of_split
-from tieproof.inputs.readers.predictions import read_dictionary
 from tieproof.kit import Bound, FloatArray, atomic_write
 
 __all__ = ["SavedPredictions", "TieIntervals", "with_intervals", "write_qrels"]
@@ -321,7 +321,7 @@ class SavedPredictions:
 @lru_cache(maxsize=1)
 def _read(path: Path) -> dict[str, Any]:
     """The lists of all splits of a task."""
-    return read_dictionary(path, "score")
+    return read_dictionary(path)
 
 
 def write_qrels(task: Any, folder: str | os.PathLike[str]) -> Path:

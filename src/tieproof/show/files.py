@@ -5,8 +5,10 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import wraps
+from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -14,6 +16,9 @@ from tieproof.errors import InputError, library
 from tieproof.show import style
 from tieproof.ties import Array
 from tieproof.whole_files import naming, unfinished_file
+
+Arguments = ParamSpec("Arguments")
+Drawn = TypeVar("Drawn")
 
 Writer = Callable[[Any, Path], None]
 """A function that writes a result to a path."""
@@ -153,6 +158,25 @@ def pictures(draw: Callable[[Any, Any], Any], height: Callable[[Any], float]) ->
 
     return dict.fromkeys(style.METADATA, picture_writer)
 
+
+def takes_path(draw: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
+    """Make a function that draws into `ax` also take the path of a picture there, which it writes."""
+
+    @wraps(draw)
+    def drawn(*given: Arguments.args, **options: Arguments.kwargs) -> Drawn:
+        path = signature(draw).bind(*given, **options).arguments.get("ax")
+        if not isinstance(path, str | os.PathLike):
+            return draw(*given, **options)
+        with output(path, OF_AXES) as write:
+            axes = draw(*given, **options)
+            write(axes)
+        return axes
+
+    return drawn
+
+
+OF_AXES: Formats = dict.fromkeys(style.METADATA, lambda: lambda axes, path: style.write(axes.figure, path))
+"""The extensions of pictures of axes."""
 
 MEANS: Formats = {".json": _as_text("to_json")}
 """Extensions for the result as a whole."""

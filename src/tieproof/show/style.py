@@ -1,6 +1,7 @@
 """The style of all pictures: colors that color-blind readers can tell apart, and names that fit."""
 
 import io
+import os
 import textwrap
 import unicodedata
 import warnings
@@ -80,6 +81,8 @@ def axes_or_new(ax: Any, what: str, width: float = 7.0, height: float = 3.5) -> 
     As the last line of a cell of a notebook they print nothing below their figure.
     """
     matplotlib(what)
+    if isinstance(ax, str | os.PathLike):  # `show/files.py` writes the figure
+        ax = figure(what, width, height)[1]
     if ax is None:
         import matplotlib.pyplot as plt
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tieproof.analyses.collisions.cells import LINEAR, STEPS, rank_edges
 from tieproof.show import style
-from tieproof.show.files import pictures
+from tieproof.show.files import pictures, takes_path
 from tieproof.show.parts import count, fixed
 from tieproof.ties import FloatArray, IntArray
 
@@ -36,11 +36,12 @@ class _Kind(NamedTuple):
     strength: float
 
 
+@takes_path
 def plot_collisions(found: "Collisions", ax: Any = None) -> Any:
     """Draw the collisions by query and rank: relevant and other items, in ambiguous and in harmless ties.
 
     found : the result of `tieproof.collisions`
-    ax : matplotlib axes to draw on; None for new ones
+    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. Only ambiguous ties change scores; they have warm colors. If several queries or ranks share a
     cell, its color is a mixture of the colors of its collisions, and is fainter the fewer of its items collide.
@@ -104,11 +105,12 @@ def _opacity(strongest: Any, weight: Any) -> Any:
     return faintest + (1 - faintest) * weight
 
 
+@takes_path
 def plot_ranks(found: "Collisions", ax: Any = None) -> Any:
     """Draw the share of queries whose item at each rank collides, with relevant and other items stacked.
 
     found : the result of `tieproof.collisions`
-    ax : matplotlib axes to draw on; None for new ones
+    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. The line is the share of queries whose item is in an ambiguous tie; only these ties change
     scores. More than 120 ranks are drawn as steps, each a mean over neighboring ranks, except for the first ten. If

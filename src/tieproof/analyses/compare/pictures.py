@@ -9,7 +9,7 @@ from tieproof.analyses.compare.tables import outcomes
 from tieproof.measures import Measure
 from tieproof.show import style
 from tieproof.show.drawing import default_measure, draw_sorted, sort
-from tieproof.show.files import pictures
+from tieproof.show.files import pictures, takes_path
 from tieproof.show.parts import count
 from tieproof.show.style import families, shortened
 
@@ -31,11 +31,12 @@ def height(comparison: "Comparison") -> float:
     return 1.9 + 0.4 * len(_lines(comparison))
 
 
+@takes_path
 def plot_comparison(found: "Comparison", ax: Any = None) -> Any:
     """Draw the mean difference of every pair in every measure, with both its intervals, and the verdict in words.
 
     found : the result of `tieproof.compare`
-    ax : matplotlib axes to draw on; None for new ones
+    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. Bars go from the smallest to the largest difference over all orderings of tied items ("ties"),
     with a mark at the smallest one ("lower"); whiskers over the confidence interval of the expected difference
@@ -125,6 +126,7 @@ def _title(comparison: "Comparison") -> str:
     return tested if shown == len(comparison.measures) else f"{tested}; the first {shown} of {several}"
 
 
+@takes_path
 def plot_query_differences(
     found: "Comparison", a: str, b: str, measure: str | Measure | None = None, ax: Any = None
 ) -> Any:
@@ -133,7 +135,7 @@ def plot_query_differences(
     found : the result of `tieproof.compare`
     a, b : two of its systems; above 0, the first system is better
     measure : one of the measures that were compared; by default AP, or the first one of a comparison without AP
-    ax : matplotlib axes to draw on; None for new ones
+    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. A band goes from the smallest to the largest difference over all orderings of tied items, where
     the orderings of the two systems are independent. More than 400 queries are drawn as 400 steps, each a mean over

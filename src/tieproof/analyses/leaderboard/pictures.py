@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from tieproof.show import style
 from tieproof.show.drawing import draw_intervals
-from tieproof.show.files import pictures
+from tieproof.show.files import pictures, takes_path
 from tieproof.show.parts import count
 from tieproof.show.style import shortened
 
@@ -20,11 +20,12 @@ def height(board: "RankedSystems") -> float:
     return 1.7 + 0.25 * len(board)
 
 
+@takes_path
 def plot_board(board: "RankedSystems", ax: Any = None) -> Any:
     """Draw the interval of every system over the orderings of tied items, the first place at the top.
 
     board : the result of `tieproof.leaderboard`
-    ax : matplotlib axes to draw on; None for new ones
+    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. Bars go from the lower to the upper value, with the standard deviation around the expected
     one, and a mark at the published number if there is one. Raises MissingExtraError if matplotlib is not installed.

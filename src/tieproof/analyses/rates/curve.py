@@ -17,6 +17,7 @@ from tieproof.evaluation.intervals import Interval, check_confidence
 from tieproof.inputs.options import as_shares
 from tieproof.measures import AP, AUC
 from tieproof.measures.statistics.resampling import RESAMPLES, below, quantile, raw
+from tieproof.show.files import takes_path
 from tieproof.show.parts import fixed
 from tieproof.show.shown import Shown, Table
 from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
@@ -260,10 +261,11 @@ class DetCurve(Shown):
         low, high = (quantile(np.sort(drawn), (1 + side * confidence) / 2) for side in (-1, 1))
         return Interval(value, low, high, confidence, "percentile", "statistic")
 
+    @takes_path
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve on axes of normal deviates (Martin et al. 1997), and the area that ties leave open.
 
-        ax : matplotlib axes to draw on; None for new ones
+        ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
         Returns the axes. Rates below 0.005% and above 99.5% are at the edge. Raises MissingExtraError if matplotlib
         is not installed.

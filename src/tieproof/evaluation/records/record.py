@@ -51,13 +51,16 @@ _TYPES = {
 
 _NEEDED = {f"{name}.npy" for name in ("query_ids", "values", "tie_counts", "query_digests", "empty_ids")}
 
+_FURTHER: dict[str, tuple[type, ...]] = {"own": (str,), "duplicates": (str,)}
+"""Options that a record has only if they are not the default."""
+
 _OPTIONS: dict[str, dict[str, tuple[type, ...]]] = {
     "evaluate": {"bits": (int, NoneType)},
     "evaluate_answers": {"unanswered": (str,)},
     "evaluate_scores": {},
     "evaluate_distances": {},
-    "evaluate_neighbors": {"search": (str,)},
-    "evaluate_run": {"missing": (str,), "truncated": (bool, int), "n_items": (int, NoneType)},
+    "evaluate_neighbors": {"search": (str,), **_FURTHER},
+    "evaluate_run": {"missing": (str,), "truncated": (bool, int), "n_items": (int, NoneType), **_FURTHER},
 }
 """The calls whose results have records, and the options of each call with their types."""
 
@@ -231,6 +234,7 @@ def _evaluated_of(facts: _Facts, arrays: dict[str, Array]) -> Evaluated:
 def _fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
     """Whether the arrays are consistent with each other and with the facts."""
     count, measures = len(arrays["query_ids"]), len(facts["measures"])
+    known = _OPTIONS[facts["call"]]
     shapes = {
         "query_ids": (count,),
         "values": (measures, 4, count),
@@ -255,8 +259,8 @@ def _fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
         and (arrays["tie_counts"] >= 0).all()
         and parts in ([], [*CATEGORIES])
         and (not parts or _categories_fit(arrays))
-        and set(facts["options"]) == set(_OPTIONS[facts["call"]])
-        and all(type(value) in _OPTIONS[facts["call"]][name] for name, value in facts["options"].items())
+        and known.keys() - _FURTHER.keys() <= facts["options"].keys() <= known.keys()
+        and all(type(value) in known[name] for name, value in facts["options"].items())
         and _setting_fits(facts["setting"], bool(parts))
         and all(re.fullmatch("[0-9a-f]{64}", facts[name]) for name in ("fingerprint", "relevant"))
         and type(facts["zero_vectors"]) is int

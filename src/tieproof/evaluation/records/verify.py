@@ -34,6 +34,7 @@ _CALLS: dict[str, Callable[..., Result]] = {
 _DATA = (
     *("gallery", "gallery_labels", "relevance", "groups", "gallery_groups", "exclude", "categories", "confidence"),
     *("labels", "scores", "counts", "n_relevant", "n_items", "complete", "distance", "memory", "threads", "progress"),
+    "documents",
 )
 """The arguments of all these calls that are no settings of a record: data, memory, threads and progress."""
 

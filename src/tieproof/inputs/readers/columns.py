@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError, warn
+from tieproof.inputs.frames import COLUMNS, plain
 from tieproof.inputs.readers.location import File, Location
 from tieproof.ties import Array
 
@@ -19,6 +20,13 @@ NAMES = {
     "confidences": ("confidences", "confidence"),
     "ids": ("id", "ids", "index", "indices", "__index_level_0__", "unnamed: 0"),
 }
+SURE = {name for kind, names in NAMES.items() if kind != "embeddings" for name in names if len(name) > 1}
+"""The names of anything but a dimension."""
+
+SCORES = {plain(name) for what in ("score", "distance") for name in COLUMNS[what]}
+NO_DIMENSIONS = {plain(name) for names in (*COLUMNS.values(), NAMES["ids"], ("", "rank")) for name in names}
+"""The names of scores, and of everything in tables of scores and of runs, without signs between words."""
+
 AXES = {"embeddings": 2, "labels": 1, "confidences": 1}
 
 # A single letter or an id at the end of a name is too ambiguous. The longest ending counts, because it begins first.
@@ -199,8 +207,20 @@ def dimensions(path: File, columns: Sequence[Entry], apart: Collection[str]) -> 
             f"{path} has no columns of numbers, only {listing([column.name for column in columns])}; "
             "give a table with one column a dimension, or a column of lists."
         )
+    refuse_scores(path, [columns[at].name for at in possible])
     labels = meant(columns, "labels")
     return [at for at in possible if columns[at] is not labels] or possible
+
+
+def refuse_scores(path: File, names: Sequence[str]) -> None:
+    """Refuse a table of scores: its dimensions would be scores, queries and documents."""
+    known = set(map(plain, names))
+    scores = [name for name in names if plain(name) in SCORES]
+    if scores and known <= NO_DIMENSIONS:
+        raise InputError(
+            f"{path} has scores, in column '{scores[0]}', not vectors. To score rankings by scores and relevance, "
+            f"use tieproof scores {path}, or pass the path to tp.evaluate_scores; rename a dimension to f0."
+        )
 
 
 def warn_of_names(path: File, columns: Sequence[Entry], taken: Sequence[int]) -> None:

@@ -11,16 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.columns import NAMES, ROWS, Entry
+from tieproof.inputs.readers.columns import ROWS, SURE, Entry
 from tieproof.inputs.readers.contents import from_text
 from tieproof.inputs.readers.lines import MOST_SHOWN, is_number
-from tieproof.inputs.readers.location import File, Location, broken, reading
+from tieproof.inputs.readers.location import File, Location, Piped, broken, reading
 from tieproof.inputs.readers.text import ENCODING
 from tieproof.ties import Array
 
 KINDS = {",": "a table in UTF-8 text (.csv)", "\t": "a table in UTF-8 text (.tsv)"}
 
-SURE = {name for names in NAMES.values() for name in names if len(name) > 1} - set(NAMES["embeddings"])
 SHORT = "y"  # may also be a label that means "yes"
 
 FEW_NUMBERS = 8
@@ -41,16 +40,21 @@ class _Table(NamedTuple):
         if self.header:
             next(rows)
         for line, cells in rows:
-            if len(cells) != len(self.columns):
-                raise InputError(
-                    f"{self.path} has a ragged row: line {line} has {len(cells)} cells, "
-                    f"but the first row has {len(self.columns)}; give every row the same number of cells."
-                )
+            check_length(self.path, line, cells, len(self.columns))
             yield line, cells
 
     def called(self, at: int) -> str:
         """Return the number and the name of a column, for messages."""
         return f"{at + 1} ('{self.columns[at]}')" if self.header else str(at + 1)
+
+
+def check_length(path: File | Piped, line: int, cells: Sequence[str], expected: int) -> None:
+    """Refuse a ragged row, which has not as many cells as the first."""
+    if len(cells) != expected:
+        raise InputError(
+            f"{path} has a ragged row: line {line} has {len(cells)} cells, but the first row has {expected}; give "
+            "every row the same number of cells."
+        )
 
 
 def entries(delimiter: str, path: File, named: Collection[str] = ()) -> list[Entry]:

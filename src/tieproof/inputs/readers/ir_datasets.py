@@ -6,11 +6,8 @@ PREFIX = "ir_datasets:"
 """What the location of judgments begins with, before the name of the data set."""
 
 
-def read(location: str) -> tuple[dict[str, dict[str, float]], bool]:
-    """Return the grade of each judged document of each query; a document judged twice for a query is refused.
-
-    Also return whether a document with the id of its query is left out of its list: never.
-    """
+def read(location: str) -> tuple[dict[str, list[tuple[str, float]]], bool]:
+    """Return the judgments, and whether a document with the id of its query is left out of its list: never."""
     name = location.removeprefix(PREFIX)
     ir_datasets = library("ir_datasets", f"qrels of {location}", "ir-datasets")
     try:
@@ -25,13 +22,7 @@ def read(location: str) -> tuple[dict[str, dict[str, float]], bool]:
             f"The data set '{name}' of ir_datasets has no qrels. Take a part of it that has, as its page on "
             "https://ir-datasets.com says."
         )
-    found: dict[str, dict[str, float]] = {}
+    found: dict[str, list[tuple[str, float]]] = {}
     for judged in data.qrels_iter():
-        documents = found.setdefault(judged.query_id, {})
-        if judged.doc_id in documents:
-            raise InputError(
-                f"{location} judges document '{judged.doc_id}' twice for query '{judged.query_id}', for example for "
-                "several subtopics. Keep one grade of each document, and pass {query: {document: grade}}."
-            )
-        documents[judged.doc_id] = judged.relevance
+        found.setdefault(judged.query_id, []).append((judged.doc_id, judged.relevance))
     return found, False

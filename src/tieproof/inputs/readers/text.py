@@ -7,7 +7,7 @@ from typing import Any
 
 from tieproof.errors import InputError
 from tieproof.inputs.labels import from_objects
-from tieproof.inputs.readers.columns import Entry
+from tieproof.inputs.readers.columns import Entry, refuse_scores
 from tieproof.inputs.readers.contents import from_text, holds
 from tieproof.inputs.readers.lines import unpacked
 from tieproof.inputs.readers.location import File, Location, Piped, broken, reading
@@ -37,6 +37,9 @@ def json_list(path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the list of the file as the only, unnamed entry."""
     with reading(path, LIST), path.open(encoding=ENCODING) as file:
         labels = json.load(file)
+    record = labels[0] if isinstance(labels, list) and labels else labels
+    if isinstance(record, dict):
+        refuse_scores(path, list(record))
     if not isinstance(labels, list):
         raise InputError(f"{path} contains {_kind(labels)}; {FLAT}")
     for row, label in enumerate(labels):

@@ -79,11 +79,15 @@ BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
 
 class TrecRows(NamedTuple):
-    """The documents of a file and their values; their ranks, if these may contradict the scores of a run."""
+    """The documents of a file and their values; their ranks, if these may contradict the scores of a run.
+
+    by_rank : whether the values are minus the ranks
+    """
 
     documents: Documents
     value: FloatArray
     rank: FloatArray | None = None
+    by_rank: bool = False
 
 
 class LineLayout(NamedTuple):
@@ -156,7 +160,7 @@ def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: 
         _check_kind(path, layout, text)
         raise InputError(broken(path, layout.kind, _beginning(text)))
     start = len(BYTE_ORDER_MARK) if text[: len(BYTE_ORDER_MARK)].tobytes() == BYTE_ORDER_MARK else 0
-    first, behind = _first_line(text, start)
+    first, behind = first_line(text, start)
     if layout is QRELS and first.split() == BEIR_HEADER:
         layout, start = BEIR, behind
     elif layout is RUN and _has_three_columns(first):
@@ -188,6 +192,7 @@ def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: 
         raise InputError(f"{path} has only empty lines or comments. {_expected(layout)}")
     at, length, value = (_joined(array, taken) for array in (room.document_at, room.document_length, room.value))
     _warn_of_comments(path, layout, text, skipped)
+    given = value
     if layout is THREE:
         value = as_scores(str(path), query, value, list(queries))
     rank = None
@@ -196,10 +201,10 @@ def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: 
         some = _ranks(split, [slice(start, min(start + SAMPLE_BYTES, len(text)))])
         if some is not None and may_contradict(query[: len(some)], some, value[: len(some)]):
             rank = _ranks(split, letters)
-    return TrecRows(Documents(text, at, length, query), value, rank)
+    return TrecRows(Documents(text, at, length, query), value, rank, value is not given)
 
 
-def _first_line(text: Bytes, start: int) -> tuple[bytes, int]:
+def first_line(text: Bytes, start: int) -> tuple[bytes, int]:
     """Return the first line that is neither empty nor a comment, and the position behind that line."""
     while start < len(text):
         line = text[start : start + LONGEST_LINE].tobytes().partition(b"\n")[0]

@@ -18,14 +18,16 @@ from tieproof.measures.confidence import (
     RankCorrelation,
 )
 from tieproof.show import style
+from tieproof.show.files import takes_path
 from tieproof.show.parts import fixed
 from tieproof.ties import FloatArray
 
 
+@takes_path
 def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
     """Draw the share of queries that a threshold on the confidence classifies correctly, over all thresholds.
 
-    ax : matplotlib axes to draw on; None for new ones
+    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. The dotted line is the threshold that accepts no query. Raises MissingExtraError if matplotlib
     is not installed.
@@ -57,11 +59,12 @@ _LEGIBLE = 8
 _ANGLES = np.linspace(-math.pi, math.pi, 361)
 
 
+@takes_path
 def plot_credible_region(region: Ellipsoid | Cap | Interval, ax: Any = None) -> Any:
     """Draw a credible region.
 
     region : the result of `tieproof.measures.confidence.credible_region`
-    ax : matplotlib axes to draw on; None for new ones
+    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. An ellipsoid is drawn as its projection onto the first two dimensions, with separate scales if
     one of them is more than eight times as wide as the other, or as an interval if it has one dimension. A cap is
@@ -118,10 +121,11 @@ _CURVES = (("coverage", "-", 5, 10), ("recall", "--", 2.5, 6.5), ("precision", "
 """The curves: name, dashes, width and size of marks; the wider of two equal curves is visible around the other."""
 
 
+@takes_path
 def plot_credible_retrieval(found: CredibleRetrieval, ax: Any = None) -> Any:
     """Draw coverage, recall and precision over the requested masses.
 
-    ax : matplotlib axes to draw on; None for new ones
+    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. Coverage is on the dotted diagonal if the posteriors are calibrated, and below it if they are
     overconfident. Raises MissingExtraError if matplotlib is not installed.
@@ -150,11 +154,12 @@ POINTS = 400
 """The most points of a curve: more than a reader can tell apart in a picture as wide as a page."""
 
 
+@takes_path
 def plot_error_reject(curves: ErrorRejectCurve | Mapping[str, ErrorRejectCurve], ax: Any = None) -> Any:
     """Draw the mean error over the share of rejected queries, with the interval over all orderings of ties.
 
     curves : one curve, or several by name, such as {"P@1": result.error_reject("P@1")}
-    ax : matplotlib axes to draw on; None for new ones
+    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. A band goes from lower to upper, and a line is the expected value. The legend shows the upper
     area, which is the value to report, and names a measure by its error, such as 1 - P@1. At most 400 points are
@@ -197,11 +202,12 @@ def _error_of(name: str) -> str:
     return f"1 - {name}"
 
 
+@takes_path
 def plot_rank_correlations(found: Mapping[float, RankCorrelation], ax: Any = None) -> Any:
     """Draw rank correlations over a number that was varied.
 
     found : the rank correlation for each value of that number
-    ax : matplotlib axes to draw on; None for new ones
+    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. The line is the coefficient with mean ranks, and the band its interval over all orders of tied
     values. Raises MissingExtraError if matplotlib is not installed.

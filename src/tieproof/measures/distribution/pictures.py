@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tieproof.show import style
+from tieproof.show.files import takes_path
 from tieproof.show.parts import count
 from tieproof.ties import Array
 
@@ -15,10 +16,11 @@ _BARS = 60
 """The most bars, which are wide enough to be told apart."""
 
 
+@takes_path
 def plot_distribution(distribution: "Distribution", ax: Any = None) -> Any:
     """Draw the probability of each part of the range, with the central interval of 95 % and the three values.
 
-    ax : matplotlib axes to draw on; None for new ones
+    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. The bars are as wide as the axis is long where the probability is more than one in a million, so
     that the lowest and the highest value may lie outside; they are named in the title. Raises MissingExtraError if

@@ -111,7 +111,7 @@ def _columns_in(path: Path, names: Sequence[str]) -> Columns:
 def read_judgments(path: Path) -> dict[str, dict[str, int]]:
     """The grades of a qrels file as {query: {document: grade}}."""
     numbers = trec.numbering()
-    documents, grades, _ = trec.read(path, trec.QRELS, numbers)
+    documents, grades, *_ = trec.read(path, trec.QRELS, numbers)
     names = [name.decode() for name in numbers]
     judgments: dict[str, dict[str, int]] = {name: {} for name in names}
     for row, grade in enumerate(grades.tolist()):

@@ -1,0 +1,92 @@
+"""Tables with a score and the relevance of each document: read by the names of columns, and split into lists."""
+
+import os
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.categories import Average, categories_of
+from tieproof.inputs.frames import (
+    Columns,
+    as_frame,
+    column_called,
+    column_for,
+    name_of_column,
+    plain,
+    usual_names,
+)
+from tieproof.inputs.readers import tables, trec
+from tieproof.inputs.readers.columns import NO_DIMENSIONS
+from tieproof.inputs.sources import QRELS, Role, checked, decoded, warn_of_ranks
+from tieproof.ties import Array, FloatArray
+
+
+def lists_in(
+    name: str, given: Any, judged_by: Sequence[Any], grouped_by: tuple[Any, Average]
+) -> tuple[Any, Sequence[Any], tuple[Any, Average], Array | None]:
+    """Return lists, what tells their relevance, their categories and average, and the names of a table's queries.
+
+    Whatever is no table is returned as it is, without names: a table is a file or a frame without relevance.
+
+    name : "scores" or "distances"
+    judged_by : the relevance, the labels, and what else tells it
+    """
+    is_table = isinstance(given, str | os.PathLike) or hasattr(as_frame(given), "columns")
+    if not is_table or any(each is not None for each in judged_by[:2]):
+        return given, judged_by, grouped_by, None
+    numbers, grades, queries = _read(given, "score" if name == "scores" else "distance")
+    categories, average = grouped_by
+    groups = categories_of(categories, queries.tolist(), average)
+    return numbers, (grades, *judged_by[1:]), (groups, average), queries
+
+
+def _read(values: Any, what: Literal["score", "distance"]) -> tuple[list[Array], list[FloatArray], Array]:
+    """Return the lists of a table, with their numbers and grades, and the names of their queries, sorted.
+
+    what : the column of the numbers
+    """
+    is_file = isinstance(values, str | os.PathLike)
+    frame, name = (tables.read(values), os.fsdecode(values)) if is_file else (as_frame(values), "The table")
+    number = name_of_column(frame, what)
+    if number is None and what == "score" and (far := name_of_column(frame, "distance")):
+        raise InputError(
+            f"{name} has distances, in column '{far}', where smaller is nearer, and no scores. Pass it to "
+            "tp.evaluate_distances; on the command line, add --distances."
+        )
+    numbers = column_for(frame, what, name)
+    query, document = name_of_column(frame, "query"), name_of_column(frame, "document")
+    others = [str(column) for column in frame.columns if plain(column) not in NO_DIMENSIONS]
+    if query is None and others:
+        raise InputError(
+            f"{name} has no column for the query, called {usual_names('query')}, but columns that may "
+            f"be it: {', '.join(others)}. Rename the one that is; if all rows are one list, leave these columns out."
+        )
+    grade = name_of_column(frame, "grade", besides=number)
+    if grade is None:
+        raise InputError(
+            f"{name} must have a column for the relevance, called {usual_names('grade')}. The columns "
+            f"are {', '.join(map(str, frame.columns))}; rename one, or pass the judgments and the run to "
+            "tp.evaluate_run (tieproof run)."
+        )
+    count = len(numbers)
+    columns = {
+        "query_id": [0] * count if query is None else column_called(frame, query, name).tolist(),
+        "doc_id": range(count) if document is None else column_called(frame, document, name).tolist(),
+    }
+    ranks = [("rank", "rank")] if "rank" in frame.columns else []
+    for known, column in ((what, number), ("relevance", grade), *ranks):
+        columns[known] = [*map(tables.as_number, column_called(frame, column, name).tolist())]
+    values = [*map(tables.as_column, columns.values())]
+    lists = Columns([*columns], values, getattr(frame, "lines", ()))
+    queries = trec.numbering()
+    source, _ = checked(lists, Role(name, "is", trec.RUN, what), queries)
+    judged, _ = checked(lists, QRELS._replace(name=name, verb="is"), queries)
+    warn_of_ranks(source, queries)
+    ids = np.array([decoded(each) for each in queries])
+    order = np.argsort(ids)
+    place = np.argsort(order)[source.documents.query]
+    rows, ends = np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1]
+    value = lists[what] if source.ordered else source.value  # lists may have integers of any size
+    return np.split(value[rows], ends), np.split(judged.value[rows], ends), ids[order]
