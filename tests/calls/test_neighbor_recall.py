@@ -346,7 +346,7 @@ def test_flat_names() -> None:
 
 
 def test_tables() -> None:
-    text, table = str(result()).replace("\n", " "), result().to_markdown()
+    text, table = result().to_text(explain=True).replace("\n", " "), result().to_markdown()
     for words in ("2 nearest", "big-ann k-nn", "1 place holds an item that its list has already"):
         assert words in text
         assert words in table

@@ -192,5 +192,6 @@ def test_what_it_takes_and_how_it_is_named() -> None:
     data, labels = data_of("few values", 10)
     with pytest.raises(tp.InputError, match=r"are float64, and this distance takes float16\. Convert them first\."):
         tp.evaluate(data.astype(np.float64), labels, distance="chebyshev")
-    text = " ".join(str(tp.evaluate(data, labels, distance="chebyshev", empty="zero")).split())
+    result = tp.evaluate(data, labels, distance="chebyshev", empty="zero")
+    text = " ".join(result.to_text(explain=True).split())
     assert "under chebyshev distance" in text

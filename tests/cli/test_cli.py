@@ -116,7 +116,7 @@ def write_examples() -> None:
     pairs = [(number % 2, number) for number in range(20)]
     for name, blank in (("trials.txt", " "), ("pairs.csv", ",")):
         Path(name).write_text("".join(f"{label}{blank}a{blank}b{number}\n" for label, number in pairs))
-    for name, blank in (("scores.txt", " "), ("scores.csv", ",")):
+    for name, blank in (("scores.txt", " "), ("trial_scores.csv", ",")):
         Path(name).write_text("".join(f"a{blank}b{number}{blank}{label + number / 40}\n" for label, number in pairs))
     shard_files.write(Path("gallery"), ".parquet", GALLERY, GALLERY_LABELS, cuts=[7])
     for name in ("ours", "theirs", "here", "there", "other", "other_there"):

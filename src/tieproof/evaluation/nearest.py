@@ -64,7 +64,7 @@ class Nearest(NamedTuple):
 LISTED = 10
 """The number of nearest items that are listed for each query."""
 
-_JUDGED_BY = ("relevance", "labels", "gallery_labels", "n_relevant", "n_items")
+_JUDGED_BY = ("relevance", "labels", "gallery_labels", "n_relevant", "n_items", "complete")
 
 
 def nearest(result: Measured, places: IntArray, evaluated: Mapping[str, Any]) -> list[Nearest]:

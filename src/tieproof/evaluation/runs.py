@@ -255,7 +255,7 @@ def evaluate_run(
     options |= rules.recorded()
     origin = origin_of_run(judged, ranked, names, number, options)
 
-    def evaluated(wanted: list[Measure], scores: RelevantScores) -> Result:
+    def evaluated(wanted: list[Measure], scores: RelevantScores, truncated: int = truncated) -> Result:
         parts = run_parts(scores, ids, truncated, collection, alone, radius, bool(of_unjudged))
         levels = None
         if radius is not None:
