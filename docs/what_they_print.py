@@ -342,7 +342,7 @@ with open("run.txt", "w") as file:
     file.writelines(f"{query} Q0 {name} 1 {score} toy\n" for query, row in run.items() for name, score in row.items())
 with open("qrels.txt", "w") as file:
     file.writelines(f"{query} 0 {name} {grade}\n" for query, row in qrels.items() for name, grade in row.items())
-!tieproof run qrels.txt run.txt -m map,P.5 --as position
+!tieproof run qrels.txt run.txt -m map,P.5 --as position --explain
 ```
 
 | rule | order of equal scores | who ranks so |

@@ -1047,13 +1047,13 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
     "ties and zeros": (
         lambda: result_of(POINTS, [1, 1, 2, 2, 1]),
         [
-            "5 of 5 queries hold an ambiguous tie; the largest tie holds 4 items.",
+            "5 of 5 queries hold an ambiguous tie; 'tie std' has them independent.",
             "2 vectors are all zero: their cosine similarity to everything is 0.",
             "Report 'expected' with its interval, 'lower' for claims, and 'upper' never.",
             "Evaluated 5 queries, leave-one-out among 5 items of 2 dimensions, under cosine distance.",
             "An ambiguous tie mixes relevant and other items; there are 5 of them.",
-            "'tie std' has the ties of each query broken independently; one order of the items for all queries can "
-            "spread the mean several times as much.",
+            "The largest tie holds 4 items. 'tie std' has the ties of each query broken independently; one order of the "
+            "items for all queries can spread the mean several times as much.",
         ],
     ),
     "skipped": (

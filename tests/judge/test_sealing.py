@@ -102,9 +102,8 @@ def test_without_a_seal_the_report_says_what_a_spy_finds(
     assert not found[ENVIRONMENT]
     assert judgment.seal.by == "nothing"
     assert set(UNSEALED) <= set(judgment.seal.not_sealed)
-    said = " ".join(str(judgment).split())
-    assert "Not sealed." in said
-    assert UNSEALED[0] in said
+    assert "Not sealed." in str(judgment)
+    assert UNSEALED[0] in " ".join(judgment.to_text(explain=True).split())
 
 
 def test_a_sandbox_that_does_not_work_is_noticed_and_reported(

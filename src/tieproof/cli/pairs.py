@@ -13,7 +13,7 @@ DET = (
     "0.83', larger for pairs that are more alike. The two files may be exchanged, and packed."
 )
 
-DET_EXAMPLES = ("tieproof det trials.txt scores.txt", "tieproof det pairs.csv scores.csv --folds 10 --json -")
+DET_EXAMPLES = ("tieproof det trials.txt scores.txt", "tieproof det pairs.csv trial_scores.csv --folds 10 --json -")
 
 
 @command(

@@ -66,12 +66,12 @@ class Diversity(Shown, AsFrame):
         notes = [
             f"Left out: {count(len(self.skipped), 'query')} without a relevant document.",
             f"Scored 0: {count(len(self.not_in_run), 'query')} missing from the run.",
-            f"Means over {count(len(self.queries), 'query')} with alpha = {self.alpha:g}; lower, expected and upper "
-            "are over all orders of tied documents.",
             f"The ties of {count(wide, 'query')} have too many orders: no order has a score outside the "
             "bounds, but the smallest and the largest score may be within them.",
+            f"Means over {count(len(self.queries), 'query')} with alpha = {self.alpha:g}; lower, expected and upper "
+            "are over all orders of tied documents.",
         ]
-        applies = (self.skipped, self.not_in_run, True, wide)
+        applies = (self.skipped, self.not_in_run, wide, True)
         return Table(("measure", *numbers), [rows], [*compress(notes, applies)], numbers)
 
     def __repr__(self) -> str:

@@ -235,10 +235,9 @@ def about_ties(result: Measured) -> Iterator[str]:
     queries, touched, open_ends = ties.queries, ties.queries_with_ambiguous_ties, ties.queries_with_open_last_tie
     changed = 0 if result.search is not None else _count_open(result)
     if ties.ambiguous_ties:
-        yield (
-            f"{touched:,} of {count(queries, 'query')} {'holds' if touched == 1 else 'hold'} an ambiguous tie; the "
-            f"largest tie holds {count(ties.largest_tie, 'item')}."
-        )
+        largest = f"the largest tie holds {count(ties.largest_tie, 'item')}"
+        more = "'tie std' has them independent" if _share_an_order(result) else largest
+        yield f"{touched:,} of {count(queries, 'query')} {'holds' if touched == 1 else 'hold'} an ambiguous tie; {more}."
     elif changed:
         yield (
             f"No tie mixes relevant and other items, but the grades or judgments of tied items differ, which changes "
@@ -270,11 +269,17 @@ def _about_terms(result: Measured) -> Iterator[str]:
     if ties.ambiguous_ties:
         them = "is 1" if ties.ambiguous_ties == 1 else f"are {ties.ambiguous_ties:,}"
         yield f"An ambiguous tie mixes relevant and other items; there {them} of them."
-    if ties.queries_with_ambiguous_ties > 1 and result.setting.dimensions is not None:
+    if _share_an_order(result):
         yield (
+            f"The largest tie holds {count(ties.largest_tie, 'item')}. "
             "'tie std' has the ties of each query broken independently; one order of the items for all queries can "
             "spread the mean several times as much."
         )
+
+
+def _share_an_order(result: Measured) -> bool:
+    """Whether a program that sorts would break the ties of several queries by the same order of the items."""
+    return result.ties.queries_with_ambiguous_ties > 1 and result.setting.dimensions is not None
 
 
 def _count_open(result: Measured) -> int:

@@ -69,7 +69,7 @@ def documents_of_run(values: Any, rules: ListRules, queries: Numbers) -> tuple[S
         if rules.duplicates == "error":
             refuse_twice(source, queries, table.twice, HOW)
         rest = _once(source, queries)
-        source = rest._replace(said=(*source.said, *left_out(len(source.value) - len(rest.value))))
+        source = rest._replace(said=(*left_out(len(source.value) - len(rest.value)), *source.said))
     if rules.documents is not None:
         source = _of_chunks(source, rules.documents, queries)
     table = DocumentTable(source.documents, len(queries))
@@ -79,7 +79,7 @@ def documents_of_run(values: Any, rules: ListRules, queries: Numbers) -> tuple[S
     if len(own):
         are = "document with the id of its query is" if len(own) == 1 else "documents with the id of their query are"
         source, table = without(source, own, len(queries))
-        source = source._replace(said=(*source.said, f"{len(own):,} {are} left out of the run."))
+        source = source._replace(said=(f"{len(own):,} {are} left out of the run.", *source.said))
     return source, table
 
 
@@ -131,4 +131,4 @@ def _of_chunks(source: Source, documents: Mapping[str, str] | Callable[[str], An
     names = as_ids(list(map(documents, chunks)), CHUNKS, "document")
     rest = _once(source._replace(documents=documents_called(names, source.documents.query)), queries)
     counts = f"{len(chunks):,} chunks count as {len(rest.value):,} documents, each by its best chunk."
-    return rest._replace(said=(*source.said, counts))
+    return rest._replace(said=(counts, *source.said))

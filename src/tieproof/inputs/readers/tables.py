@@ -84,6 +84,8 @@ def _of_text(path: Path | Piped, content: bytes) -> Columns:
         delimiter = next((sign for sign in DELIMITERS if sign in first), ",")
         reader = csv.reader(io.StringIO(text), delimiter=delimiter, strict=True)
         numbered = [(reader.line_num, [each.strip() for each in row]) for row in reader if any(row)]
+    if not numbered:
+        raise InputError(f"{path} has only empty lines; give a table with a header and at least one row.")
     lines = [line for line, _ in numbered[1:]]
     header, *rows = [row for _, row in numbered]
     if any(map(is_number, header)):

@@ -180,6 +180,8 @@ def _sentences(judgment: Judgment) -> Iterator[str]:
 
 def _about_answers(judgment: Judgment) -> Iterator[str]:
     """Sentences on refused answers, and on answers that differed when asked again, for each run."""
+    if judgment.said:
+        yield f"The system's message at its first failure: {judgment.said}"
     if judgment.disqualified:
         yield "By the rules of the competition, the system has no rank, because an answer was refused."
     for number, (refused, repeats) in enumerate(zip(judgment.refused, judgment.repeats, strict=True), 1):
@@ -199,8 +201,6 @@ def _about_answers(judgment: Judgment) -> Iterator[str]:
             )
     if not any(judgment.refused):
         yield "No answer was refused."
-    if judgment.said:
-        yield f"The system's message at its first failure: {judgment.said}"
 
 
 _FORMAT, _VERSION = "tieproof judgment", 1

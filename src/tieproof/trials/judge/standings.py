@@ -319,12 +319,12 @@ def _standing(name: str, entrant: _Entrant, comparison: Comparison | None, measu
 
 
 def _sentences(board: Leaderboard) -> Iterator[str]:
-    """Sentences on the ranking and on shared ranks, and the notes on systems."""
-    if any(standing.record == NOT_VERIFIED for standing in board.standings):
-        yield "Not verified: the scores are those that a record states. --verify evaluates its data again."
+    """The notes on systems, and sentences on the ranking and on shared ranks."""
     for standing in board.standings:
         if standing.notes:
             yield f"{standing.name}: {'; '.join(standing.notes)}."
+    if any(standing.record == NOT_VERIFIED for standing in board.standings):
+        yield "Not verified: the scores are those that a record states. --verify evaluates its data again."
     systems, level = count(len(board.standings), "system"), percent(board.confidence)
     yield (
         f"{systems} by {board.measure}, with every tie broken against each system. A rank is 1 + the number of "
