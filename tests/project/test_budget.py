@@ -17,13 +17,13 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_031,
+    "inputs": 9_033,
     "distances": 4_191,
     "engine": 4_799,
     "native": 858,
     "measures": 6_826,
     "show": 1_672,
-    "evaluation": 8_272,
+    "evaluation": 8_277,
     "analyses": 10_025,
     "trials": 12_215,
     "compat": 2_834,
@@ -34,9 +34,9 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 67_500
+LINES_OF_SOURCE = 67_507
 LINES_OF_KERNELS = 7_568
-WORDS_OF_DOCS = 70_867
+WORDS_OF_DOCS = 70_868
 PUBLIC_NAMES = 122
 LINES_OF_TESTS = 65_312
 
