@@ -79,7 +79,7 @@ def neighbor_recall(
         The number of items in the gallery, if it is known and `truth` is given; a list of all items cannot continue.
     queries, gallery : (q, d) and (n, d), instead of `truth`
         The vectors among which the nearest items are found exactly, as `evaluate` ranks them.
-    exclude : rows (query, item), with `gallery`
+    exclude : rows (query, item), or (q, n) bools, with `gallery`
         Pairs that are left out, such as the items that do not pass the filter of a query. Found items among them
         count as not found. The recall of a query that has fewer than k items left is the share of these.
     distance, bits, memory, threads, progress :
