@@ -22,7 +22,7 @@ from tieproof.inputs.readers import json_lists, trec
 from tieproof.inputs.readers.lines import line_at, unpacked
 from tieproof.inputs.readers.location import Piped, split
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
-from tieproof.inputs.readers.trec_told import layout_of_file
+from tieproof.inputs.readers.trec_told import layout_of_file, refuse_rankings
 from tieproof.inputs.responses import Listed, check_order, entries_of, is_answer, listed
 from tieproof.ties import FloatArray, IntArray
 
@@ -170,6 +170,8 @@ def _from_trec(location: str | os.PathLike[str] | Piped, role: Role, queries: Nu
         documents, value, rank, by_rank = trec.read(location, role.layout, queries)
     except InputError as error:
         other = layout_of_file(location)
+        if other is None:
+            refuse_rankings(location, role.layout.kind)
         if other in (None, role.layout):
             raise
         raise InputError(

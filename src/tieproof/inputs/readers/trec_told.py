@@ -1,11 +1,12 @@
-"""Tells qrels and runs, by the first line of a file, from other files, and from each other."""
+"""Tells qrels, runs and trials, by the first line of a file, from other files, and from each other."""
 
 import os
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.lines import is_number, unpacked
+from tieproof.inputs.readers.lines import is_number, shown, unpacked
 from tieproof.inputs.readers.location import Piped
 from tieproof.inputs.readers.trec import QRELS, RUN, TrecLayout, first_line
+from tieproof.inputs.readers.trials import LABELS
 
 
 def layout_of(line: bytes) -> TrecLayout | None:
@@ -19,6 +20,40 @@ def layout_of(line: bytes) -> TrecLayout | None:
     if usual and len(cells) == len(QRELS.columns) and is_number(cells[3]):
         return QRELS
     return RUN if usual and len(cells) >= len(RUN.columns) and is_number(cells[3]) and is_number(cells[4]) else None
+
+
+def is_trial(line: bytes) -> bool:
+    """Whether a line has a pair with its label or its score, as files of trials do.
+
+    >>> is_trial(b"1 a.wav b.wav"), is_trial(b"a.wav,b.wav,nontarget"), is_trial(b"a b 0.83"), is_trial(b"1 2 3")
+    (True, True, True, False)
+    """
+    cells = line.replace(b",", b" ").split()
+    value = [is_number(cell) or cell.lower().decode(errors="replace") in LABELS for cell in cells]
+    return len(cells) == 3 and not all(value) and (value[0] or value[2])
+
+
+def refuse_rankings(location: str | os.PathLike[str], wanted: str, labels: bool = False) -> None:
+    """Refuse qrels, runs and trials where something else is wanted, and name the commands for them.
+
+    labels : whether a line may be a label of three words, such as Boeing 737 400
+    """
+    try:
+        path, text = unpacked(location)
+    except InputError:
+        return
+    line = first_line(text, 0)[0]
+    layout = layout_of(line)
+    if layout is not None:
+        raise InputError(
+            f"{path} contains {layout.kind}, not {wanted}. To score a run, use tieproof run QRELS RUN "
+            "(tp.evaluate_run); to compare runs, tieproof compare --qrels QRELS RUN RUN."
+        )
+    if is_trial(line) and not labels:
+        raise InputError(
+            f"{path} contains trials or their scores, such as '{shown(line)}', not {wanted}. Use tieproof det TRIALS "
+            "SCORES (tp.det_curve_of_pairs); for a run of three columns, tieproof run QRELS RUN."
+        )
 
 
 def layout_of_file(location: str | os.PathLike[str] | Piped) -> TrecLayout | None:
