@@ -153,3 +153,18 @@ def test_bools_are_pairs_wherever_pairs_are_left_out() -> None:
         for each in (pairs, ~ALLOWED)
     ]
     assert scored[0].to_dict() == scored[1].to_dict()
+
+
+def test_lists_of_different_lengths_are_those_with_fewer_neighbors() -> None:
+    """Query 0 may find items 0 and 1 only; of query 1, two of its three nearest items were found."""
+    truth = [[0, 1], [5, 4, 6]], [[0.0, 1.0], [0.0, 1.0, 2.0]]
+    for found in ([[0, 1, -1], [5, 4, 9]], [[1, 0], [4, 5, 9]], [np.array([0, 1]), np.array([5, 4, 9])]):
+        assert tp.neighbor_recall(found, truth, k=3).per_query(3).expected.tolist() == [1.0, 2 / 3]
+    distances = [[1.0, 0.0], [1.0, 0.0, 9.0]]
+    assert tp.neighbor_recall([[1, 0], [4, 5, 9]], truth, distances=distances, k=3).at(3).fewer.tolist() == [
+        True,
+        False,
+    ]
+    for wrong in ([[0, 1], [[5], 4, 9]], [[0, 1], 5], [["a"], ["b", "c"]], 7, [np.array(3), [1]], [[], []]):
+        with pytest.raises(tp.InputError):
+            tp.neighbor_recall(wrong, truth, k=3)

@@ -322,8 +322,8 @@ def excluded_pairs(exclude: Any, n_queries: int, n_items: int) -> IntArray | Non
         if given.dtype.kind == "b":
             if given.shape != (n_queries, n_items):
                 raise InputError(
-                    f"exclude has bools of the shape {given.shape}, not {(n_queries, n_items)}. Pass one for each query "
-                    "and item, or rows (query, item)."
+                    f"exclude has bools of the shape {given.shape}, not {(n_queries, n_items)}. Pass one for each "
+                    "query and item, or rows (query, item)."
                 )
             return np.flatnonzero(given)
         query, item = checked_pairs(exclude, n_queries, n_items, "exclude pairs")
