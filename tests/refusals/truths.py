@@ -75,17 +75,6 @@ CASES: dict[str, Case] = {
         lambda: tp.neighbor_recall([[0]], tp.nearest([[1.0]], [[1.0], [2.0]], k=1), k=1),
         r"pair \(ids, distances\), not Neighbors\. Pass \(truth\.ids, truth\.distances\)",
     ),
-    "verification without the pairs of the truth": Case(
-        lambda folder: (
-            tp.truth(ROWS, ROWS, 2, out=folder / "truth", exclude=[(0, 1)]),
-            tp.verify_truth(folder / "truth", ROWS, ROWS),
-        ),
-        r"leaves pairs of a query and an item out\. Pass the same pairs as exclude= \(--exclude\)",
-        in_folder=True,
-    ),
-    "verification with pairs that the truth ranks": Case(
-        truth(lambda folder: None, exclude=[(0, 1)]), r"This truth leaves no pairs out", in_folder=True
-    ),
     "a file of a truth for its folder": Case(
         truth(lambda folder: tp.verify_truth(folder / "truth.npz", ROWS, ROWS)),
         r"truth\.npz is a file, but a truth is a folder with certificate\.json\. Pass its folder, '.*truth'\.",

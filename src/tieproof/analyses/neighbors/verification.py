@@ -97,7 +97,7 @@ def verify_truth(
     queries, gallery : (q, d) and (n, d), arrays or shards
         The data, in the order in which the truth was computed. Shards are read piece by piece, as in `truth`.
     exclude : rows (query, item), or (q, n) bools
-        The pairs that were left out of the truth, if any were.
+        The pairs that the truth leaves out, if there are any.
     sample : whole number, or None
         How many queries, chosen at random, are computed again; None: all.
     seed : whole number
@@ -114,7 +114,7 @@ def verify_truth(
     ------
     InputError
         If the folder is not that of a finished truth, if its files are not those that its certificate names, if a
-        newer version wrote it, if queries and gallery are swapped, or if only one of truth and call leaves pairs out.
+        newer version wrote it, or if queries and gallery are swapped.
     MissingExtraError
         If the library of one of its formats is not installed.
 
@@ -152,21 +152,13 @@ def verify_truth(
             ("queries", "gallery"),
         )
     excluded = sides.excluded(exclude)
-    left_out = digest_of_pairs(excluded)
-    if (left_out is None) != (certificate.exclude is None):
-        raise InputError(
-            "This truth leaves no pairs out. Leave exclude= (--exclude) out."
-            if left_out
-            else "This truth leaves pairs of a query and an item out. Pass the same pairs as exclude= (--exclude).",
-            "exclude" if left_out else "truth",
-        )
     whole = FoundNeighbors(sides, stored)
     digests = sides.digests(Local(), budget.threads)
     differences: list[str] = []
     for name, side, own in zip(sides._fields, sides, digests, strict=True):
         differences += _about_rows(name, getattr(certificate, name), RowsMeant.of(side, own))
-    if left_out != certificate.exclude:
-        differences.append("The pairs that are left out are not those of the truth.")
+    if digest_of_pairs(excluded) != certificate.exclude:
+        differences.append("The pairs that are left out are not those of the truth. Pass the same as exclude=.")
     chosen = np.arange(0)
     if not differences:
         if fingerprint_of(stored, *digests) != certificate.neighbors:

@@ -199,10 +199,7 @@ def only_labels(location: PathLike) -> bool:
 
 
 def refuse_other_files(path: File, labels: bool = False) -> None:
-    """Refuse qrels, runs, trials and tables of scores, which are no embeddings, and name the commands for them.
-
-    labels : whether the file may contain labels, which may look like trials
-    """
+    """Refuse qrels, runs, trials (unless `labels` may look so) and tables of scores, and name their commands."""
     form = FILE_FORMATS.get(path.suffix.lower())
     if isinstance(path, RemoteFile) or (form is not None and form.embeddings):
         return

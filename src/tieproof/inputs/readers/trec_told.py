@@ -33,33 +33,26 @@ def is_trial(line: bytes) -> bool:
     return len(cells) == 3 and not all(value) and (value[0] or value[2])
 
 
-def refuse_rankings(location: str | os.PathLike[str], wanted: str, labels: bool = False) -> None:
+def refuse_rankings(location: str | os.PathLike[str] | Piped, wanted: str, labels: bool = False) -> None:
     """Refuse qrels, runs and trials where something else is wanted, and name the commands for them.
 
     labels : whether a line may be a label of three words, such as Boeing 737 400
     """
     try:
-        path, text = unpacked(location)
+        line = first_line(unpacked(location)[1], 0)[0]
     except InputError:
         return
-    line = first_line(text, 0)[0]
-    layout = layout_of(line)
-    if layout is not None:
-        raise InputError(
-            f"{path} contains {layout.kind}, not {wanted}. To score a run, use tieproof run QRELS RUN "
-            "(tp.evaluate_run); to compare runs, tieproof compare --qrels QRELS RUN RUN."
+    layout, name = layout_of(line), os.fsdecode(location)
+    if layout is not None and layout.kind != wanted:
+        advice = (
+            "Pass the qrels first, then the run."
+            if wanted in (QRELS.kind, RUN.kind)
+            else "To score a run, use tieproof run QRELS RUN (tp.evaluate_run); to compare runs, tieproof compare "
+            "--qrels QRELS RUN RUN."
         )
-    if is_trial(line) and not labels:
+        raise InputError(f"{name} contains {layout.kind}, not {wanted}. {advice}")
+    if layout is None and is_trial(line) and not labels:
         raise InputError(
-            f"{path} contains trials or their scores, such as '{shown(line)}', not {wanted}. Use tieproof det TRIALS "
+            f"{name} contains trials or their scores, such as '{shown(line)}', not {wanted}. Use tieproof det TRIALS "
             "SCORES (tp.det_curve_of_pairs); for a run of three columns, tieproof run QRELS RUN."
         )
-
-
-def layout_of_file(location: str | os.PathLike[str] | Piped) -> TrecLayout | None:
-    """Return the layout of a file by its first line; None for a file of another kind, or one that cannot be read."""
-    try:
-        _, text = unpacked(location)
-    except InputError:
-        return None
-    return layout_of(first_line(text, 0)[0])
