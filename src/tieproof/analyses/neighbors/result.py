@@ -76,7 +76,7 @@ class Neighbors(Shown, AsFrame):
     @property
     def before_tie(self) -> BoolArray:
         """(q, k) which ranks are before the tie at the last rank."""
-        return (self.nearer != NOBODY) & (self.nearer < self.tie_starts[:, None])
+        return np.asarray((self.nearer != NOBODY) & (self.nearer < self.tie_starts[:, None]))
 
     @property
     def tie_sizes(self) -> IntArray:

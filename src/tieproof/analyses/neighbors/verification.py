@@ -168,8 +168,8 @@ def verify_truth(
         if sample is not None and sample < n_queries:
             chosen = np.sort(np.random.default_rng(seed).choice(n_queries, sample, replace=False))
             sides = sides._replace(queries=ArraySource.of(sides.queries.take(chosen)))
-        own = Unjudged.of(n_queries, stored.n_items, excluded).excluded_among(chosen, np.arange(stored.n_items))
-        problem = sides.search(certificate.distance, certificate.bits, budget, own)
+        among = Unjudged.of(n_queries, stored.n_items, excluded).excluded_among(chosen, np.arange(stored.n_items))
+        problem = sides.search(certificate.distance, certificate.bits, budget, among)
         duplicates = duplicates_of(sides.gallery, digests[1])
         found = find(SearchInParts.of(problem, certificate.listed), Local(), {}, watched(progress), duplicates)
         differences += _about_neighbors(stored, found, chosen)
