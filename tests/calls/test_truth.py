@@ -265,6 +265,7 @@ def test_another_search_is_not_continued(tmp_path: Path, monkeypatch: pytest.Mon
         ("queries", QUERIES[:-1]),
         ("k", 8),
         ("distance", "sqeuclidean"),
+        ("exclude", [(0, 1)]),
     ):
         with pytest.raises(tp.InputError, match=f"another search: it differs in the {name}"):
             tp.truth(**{**given, name: value}, out=tmp_path / "out")

@@ -178,6 +178,10 @@ def test_files_for_other_commands_lead_to_them(run: Run) -> None:
         assert re.search("contains (a )?TREC .*, not embeddings. .*tieproof run QRELS RUN", run(*given.split()).err)
     for given in ("run qrels.txt qrels.txt", "compare --qrels qrels.txt run.txt qrels.txt"):
         assert "qrels.txt contains TREC qrels, not a TREC run." in run(*given.split()).err
+    assert "tieproof run QRELS RUN" in run("scores", "qrels.txt").err
+    Path("run.json").write_text('{"q": {"d": 0.5}}')
+    for given in ("evaluate run.json", "scores run.json"):
+        assert "tieproof run" in run(*given.split()).err
 
 
 @pytest.mark.parametrize("distance", [name for name in DISTANCES if name != "hamming"])
@@ -661,7 +665,21 @@ def test_det_is_that_of_the_library(run: Run) -> None:
     assert run("det", "trials.txt", "scores.txt", "--folds", "2", "--json", "-").out == f"{curve.to_json()}\n"
     assert "trials.txt is read" in the_line(run("det", "trials.txt", "scores.txt", "--json", "trials.txt"))
     assert "have the same lines" in the_line(run("det", "trials.txt", "trials.txt"))
-    assert "Missing argument 'SCORES'" in the_line(run("det", "trials.txt"))
+    Path("pairs.csv").write_text("".join(["label,score\n", *(f"{label},{score}\n" for label, _, score in pairs)]))
+    assert run("det", "pairs.csv", "--json", "-").out == run("det", "trials.txt", "scores.txt", "--json", "-").out
+    for given in (
+        "det trials.txt",
+        "det scores.txt",
+        "fnmr trials.txt scores.txt",
+        "fnmr scores.txt",
+        "evaluate scores.txt trials.txt",
+        "compare scores.txt trials.txt embeddings.npy",
+        "run trials.txt scores.txt",
+        "scores scores.txt",
+    ):
+        assert "tieproof det TRIALS SCORES" in the_line(run(*given.split()))
+    assert "tieproof det pairs.csv" in the_line(run("fnmr", "pairs.csv"))
+    assert "tieproof fnmr" in the_line(run("det", "embeddings.npy", "labels.npy"))
 
 
 def test_open_set_is_that_of_the_library(run: Run) -> None:
@@ -1052,8 +1070,8 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
             "Report 'expected' with its interval, 'lower' for claims, and 'upper' never.",
             "Evaluated 5 queries, leave-one-out among 5 items of 2 dimensions, under cosine distance.",
             "An ambiguous tie mixes relevant and other items; there are 5 of them.",
-            "The largest tie holds 4 items. 'tie std' has the ties of each query broken independently; one order of the "
-            "items for all queries can spread the mean several times as much.",
+            "The largest tie holds 4 items. 'tie std' has the ties of each query broken independently; one order "
+            "of the items for all queries can spread the mean several times as much.",
         ],
     ),
     "skipped": (

@@ -54,7 +54,7 @@ def test_names_are_given_to_files(folder: Path, capsys: pytest.CaptureFixture[st
 
 def test_labels_may_be_given_last(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.savez("all.npz", labels=LABELS, good=GOOD)
-    Path("labels.txt").write_text("\n".join(map(str, LABELS)))
+    Path("labels.txt").write_text("\n".join(f"Boeing {label} 400" for label in LABELS))  # three words, as a trial has
     assert run("compare", "labels.npy", "good.npy", "bits.npy") == 0
     expected = capsys.readouterr().out
     for labels in ("labels.npy", "labels.txt", "all.npz:labels"):

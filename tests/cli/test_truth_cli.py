@@ -147,7 +147,7 @@ def test_a_truth_of_others_is_examined(capsys: pytest.CaptureFixture[str]) -> No
         ("verify . queries.fbin", "which is verified with its queries and its gallery"),
         ("verify . queries.fbin base.fbin --all --sample 3", "--all and --sample were both given"),
         ("verify . queries.fbin base.fbin --gallery base.fbin", "--gallery is for records"),
-        ("verify no.tieproof base.fbin --all", "--sample and --all are for the folder of a truth"),
+        ("verify no.tieproof base.fbin --all", "--sample, --all and --exclude are for the folder of a truth"),
     ],
 )
 def test_wrong_commands(command: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,3 +164,29 @@ def test_a_file_of_a_truth_for_its_folder(name: str, capsys: pytest.CaptureFixtu
     assert exit_status("truth", "queries.fbin", "base.fbin", "--out", "truth") == 0
     assert exit_status("verify", f"truth/{name}", "queries.fbin", "base.fbin") == 2
     assert f"truth/{name} is a file, but a truth is a folder" in capsys.readouterr().err
+
+
+def test_pairs_that_do_not_pass_a_filter(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of the 60 items, query 0 may find 0 and 1; the pairs as a table, and as bools."""
+    Path("pairs.csv").write_text("query,item\n" + "".join(f"0,{item}\n" for item in range(2, 60)))
+    mask = np.zeros((7, 60), dtype=bool)
+    mask[0, 2:] = True
+    np.save("mask.npy", mask)
+    write("--exclude", "pairs.csv")
+    assert sorted(np.load("truth/truth.npz")["neighbors"][0].tolist()) == [-1] * 6 + [0, 1]
+    assert exit_status("verify", "truth", *FILES, "--exclude", "mask.npy") == 0
+    assert exit_status("verify", "truth", *FILES) == DISAGREES
+    assert "The pairs that are left out are not those of the truth" in capsys.readouterr().out
+    recall = ("neighbor-recall", "truth/truth.ibin")
+    assert exit_status(*recall, "truth", "-k", "8", "--json", "by_truth.json") == 0
+    given = ("--queries", FILES[0], "--gallery", FILES[1], "-d", "euclidean", "--exclude", "mask.npy")
+    assert exit_status(*recall, *given, "-k", "8", "--json", "by_vectors.json") == 0
+    one, other = (json.loads(Path(name).read_text()) for name in ("by_truth.json", "by_vectors.json"))
+    assert one["points"][0]["recall"] == other["points"][0]["recall"]
+    assert capsys.readouterr().err == ""
+    for command, message in (
+        (("truth", *FILES, "--check", "truth/truth.ibin", "--exclude", "mask.npy"), "--exclude is for a truth"),
+        ((*recall, "truth", "--exclude", "mask.npy"), "mask.npy: exclude and truth were both passed"),
+    ):
+        assert exit_status(*command) == 2
+        assert message in capsys.readouterr().err

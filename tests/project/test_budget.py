@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_033,
+    "inputs": 9_076,
     "distances": 4_191,
-    "engine": 4_799,
+    "engine": 4_798,
     "native": 858,
     "measures": 6_826,
-    "show": 1_672,
-    "evaluation": 8_277,
-    "analyses": 10_025,
+    "show": 1_667,
+    "evaluation": 8_290,
+    "analyses": 10_104,
     "trials": 12_215,
     "compat": 2_834,
     "integrations": 2_487,
-    "cli": 3_367,
+    "cli": 3_392,
     "data": 22,
     "tieproof": 901,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 67_507
+LINES_OF_SOURCE = 67_661
 LINES_OF_KERNELS = 7_568
-WORDS_OF_DOCS = 70_868
+WORDS_OF_DOCS = 70_858
 PUBLIC_NAMES = 122
-LINES_OF_TESTS = 65_312
+LINES_OF_TESTS = 65_536
 
 
 def lines_in(folder: Path, *endings: str) -> int:

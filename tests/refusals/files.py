@@ -246,6 +246,11 @@ CASES: dict[str, Case] = {
         r"scores\.csv has scores, in column 'score', not vectors\. .* use tieproof scores .*scores\.csv, or",
         in_folder=True,
     ),
+    "trials as embeddings": Case(
+        text("trials.txt", "1 a.wav b.wav\n", readers.read_embeddings),
+        r"trials\.txt contains trials or their scores, such as '1 a\.wav b\.wav', .* tieproof det TRIALS SCORES",
+        in_folder=True,
+    ),
     "a run as embeddings": Case(
         text("ours.run", "q1 Q0 d1 1 0.5 t\n", readers.read_embeddings),
         r"ours\.run contains a TREC run, not embeddings\. .* tieproof run QRELS RUN .* tieproof compare --qrels",

@@ -113,6 +113,10 @@ CASES: dict[str, Case] = {
         recall([[1], [1]], ([[4, 2], [-1, -1]], [[1, 2], [0, 0]]), k=1),
         r"Query 1 has no item to find, so that its recall is unknown\. Leave such queries out \(1 of 2\)",
     ),
+    "exclude with bools of another shape": Case(
+        lambda: tp.nearest([[0.0]], [[1.0], [2.0]], k=1, exclude=[[True]]),
+        r"exclude has bools of the shape \(1, 1\), not \(1, 2\)\. Pass one for each query and item, or rows",
+    ),
     "recall by a truth with exclude": Case(recall(exclude=[(0, 1)]), r"exclude and truth were both passed"),
     "recall of a query that ranks nothing": Case(
         lambda: tp.neighbor_recall([[0]], queries=[[1.0]], gallery=[[2.0]], k=1, exclude=[(0, 0)]),

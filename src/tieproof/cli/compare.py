@@ -21,7 +21,7 @@ from tieproof.evaluation.runs import MISSING, as_in_runs
 from tieproof.evaluation.saving import EXTENSION
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.options import PRECISIONS
-from tieproof.inputs.readers import only_labels, refuse_rankings
+from tieproof.inputs.readers import only_labels, refuse_other_files
 from tieproof.inputs.readers.location import STANDARD_INPUT, Piped, split
 from tieproof.inputs.shards.files import are_shards
 from tieproof.inputs.system_names import named
@@ -150,7 +150,7 @@ def _kind_of(files: Sequence[str], qrels: Text) -> str:
     else:
         kind, systems = EMBEDDINGS, len(files) - 1
         for file in filter(os.path.isfile, files):
-            refuse_rankings(Path(file))
+            refuse_other_files(Path(file), labels=True)
     if systems < 2:
         labels = ", in addition to a file of labels" if kind == EMBEDDINGS else ""
         raise InputError(

@@ -18,6 +18,7 @@ from tieproof.inputs.readers import (
     read_confidences,
     read_embeddings,
     read_labels,
+    refuse_other_files,
 )
 from tieproof.inputs.readers.location import Location, split
 from tieproof.inputs.shards.files import are_shards
@@ -108,6 +109,7 @@ class Files(NamedTuple):
             )
         path = split(self.embeddings).path
         if self.labels is None and self.needs_labels and len(entries_of(Location(path))) == 1:
+            refuse_other_files(path)
             raise InputError(
                 f"{path} contains a single array and no labels; give the labels in another "
                 "file, as LABELS or --gallery-labels."

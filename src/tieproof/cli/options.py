@@ -273,6 +273,7 @@ SHARED: dict[str, Option | str] = {
     ),
     "groups": "The groups; items with both the label and the group of the query are excluded.",
     "gallery_groups": "The groups of the gallery.",
+    "exclude": "The pairs to leave out: rows of a query and an item (.csv, .npy), or bools of all pairs (.npy).",
     "categories": "The file with a category for each query; the result of each category is shown, too.",
     "average": "micro: the mean over all queries; macro: the mean of the means of the categories.",
     "confidence": "The file with a confidence for each query; the error of the most confident queries is shown, too.",

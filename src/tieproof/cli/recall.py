@@ -10,6 +10,7 @@ from tieproof.cli.exits import is_terminal
 from tieproof.cli.files import naming
 from tieproof.cli.options import ANY_NUMBER, COUNT, Option, OptionKind, Text, check_options, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
+from tieproof.cli.truth import pairs_of
 from tieproof.errors import InputError, warn
 from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.ann_benchmarks import read_neighbors, read_ranges
@@ -42,7 +43,7 @@ NEIGHBOR_EXAMPLES = (
     n_items=Option("The number of items in the gallery, if TRUTH is given.", COUNT),
     queries="The vectors of the queries, in place of TRUTH.",
     gallery="The vectors of the gallery, in place of TRUTH.",
-    **shared("distance bits memory threads explain json per_query"),
+    **shared("distance bits memory threads exclude explain json per_query"),
 )
 def neighbor_recall(outputs: Outputs, found: str, truth: Text, queries: Text, gallery: Text, **settings: Any) -> None:
     """Read the lists, compare them, write and show the recall."""
@@ -51,6 +52,7 @@ def neighbor_recall(outputs: Outputs, found: str, truth: Text, queries: Text, ga
         raise InputError("The true neighbors are unknown: give either TRUTH, or both --queries and --gallery.")
     _check_folder(found, truth)
     files = {"found": found, "distances": found, "truth": truth, "queries": queries, "gallery": gallery}
+    files["exclude"] = settings.pop("exclude")
 
     def compared() -> tieproof.NeighborRecall:
         lists = read_neighbors(found)
@@ -75,6 +77,7 @@ def neighbor_recall(outputs: Outputs, found: str, truth: Text, queries: Text, ga
                     f"{truth} lists neighbors, but nothing of the ties behind them. Give the folder {folder}, which "
                     "has both."
                 )
+        arrays["exclude"] = pairs_of(files["exclude"])
         with naming(files):
             return tieproof.neighbor_recall(
                 lists.ids, distances=lists.distances, progress=is_terminal(sys.stderr), **arrays, **settings

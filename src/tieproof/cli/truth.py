@@ -1,6 +1,7 @@
 """`tieproof truth`, and `tieproof verify` for the folder of a truth."""
 
 import sys
+import warnings
 from typing import Any
 
 import tieproof
@@ -27,6 +28,7 @@ HELP = (
 EXAMPLES = (
     "tieproof truth queries.fbin base.fbin -k 100 -d euclidean --out truth/",
     "tieproof truth queries.npy base.npy --format hdf5 --format parquet --out truth/",
+    "tieproof truth queries.npy base.npy --exclude filtered.npy --out truth/",
     "tieproof truth queries.fbin base.fbin -d euclidean --check theirs.hdf5",
 )
 
@@ -50,7 +52,7 @@ CHOSEN = ("bigann", "vecs")
         "A format to write; repeat it for more. Default: bigann and vecs.", choice(FORMATS), "--format", default=None
     ),
     check=Option("The lists of true neighbors to examine, in place of --out.", FILE),
-    **shared("distance bits memory threads cluster explain json per_query"),
+    **shared("distance bits memory threads cluster exclude explain json per_query"),
 )
 def truth(
     outputs: Outputs,
@@ -68,12 +70,11 @@ def truth(
     per_query = [path for path, kinds in outputs if path and ".csv" in kinds]
     if per_query and check is None:
         raise InputError("--per-query writes the faults of each list; it needs --check.")
-    if formats and out is None:
-        raise InputError("--format is for a truth that is written to --out; leave it out.")
-    if settings["cluster"] is not None and out is None:
-        raise InputError("--cluster is for a truth that is written to --out; leave it out.")
-    k, cluster = settings.pop("k"), settings.pop("cluster")
-    files = {"queries": queries, "gallery": gallery, "truth": check}
+    k, cluster, exclude = (settings.pop(name) for name in ("k", "cluster", "exclude"))
+    for option, value in (("format", formats), ("cluster", cluster), ("exclude", exclude)):
+        if value and out is None:
+            raise InputError(f"--{option} is for a truth that is written to --out; leave it out.")
+    files = {"queries": queries, "gallery": gallery, "truth": check, "exclude": exclude}
     watched = is_terminal(sys.stderr)
 
     def made() -> Any:
@@ -83,6 +84,7 @@ def truth(
                 ids = read_neighbors(check).ids
                 return tieproof.examine_truth(ids, *sides, k=k, progress=watched, **settings)
             given: dict[str, Any] = {"out": out, "formats": formats or CHOSEN, "progress": watched}
+            given["exclude"] = pairs_of(exclude)
             return tieproof.truth(sides[0], sides[1], k or 100, cluster=cluster, **given, **settings)
 
     answer(outputs, written(made, files.values(), outputs))
@@ -93,14 +95,21 @@ def rows_of(location: str) -> Any:
     return tieproof.open(location) if are_shards(location) else read_embeddings(location)
 
 
+def pairs_of(location: Text) -> Any:
+    """Read the pairs that are left out; None: there is no file."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tieproof.InputWarning)  # names of columns are no dimensions
+        return None if location is None else read_embeddings(location)
+
+
 def verified_folder(
     folder: str, data: str, more: Text, sample: int | None, whole: bool, outputs: Outputs, **given: Any
 ) -> tieproof.TruthVerification:
     """Verify the truth in a folder by the files of its queries and of its gallery.
 
-    given : the other options of `tieproof verify`, of which only memory and threads apply
+    given : the other options of `tieproof verify`, of which only memory, threads and exclude apply
     """
-    memory, threads = given.pop("memory"), given.pop("threads")
+    memory, threads, exclude = (given.pop(name) for name in ("memory", "threads", "exclude"))
     strange = [name for name, value in given.items() if value is not None]
     if strange:
         raise InputError(
@@ -114,17 +123,18 @@ def verified_folder(
 
     def verified() -> tieproof.TruthVerification:
         sides = rows_of(data), rows_of(more)
-        with naming({"queries": data, "gallery": more}):
+        with naming({"truth": folder, "queries": data, "gallery": more, "exclude": exclude}):
             return tieproof.verify_truth(
                 folder,
                 *sides,
+                exclude=pairs_of(exclude),
                 sample=None if whole else sample or SAMPLE,
                 memory=memory,
                 threads=threads,
                 progress=is_terminal(sys.stderr),
             )
 
-    return written(verified, (data, more), outputs)
+    return written(verified, (data, more, exclude), outputs)
 
 
 SAMPLE = 300

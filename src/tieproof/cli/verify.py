@@ -48,18 +48,22 @@ EXAMPLES = (
     ),
     sample=Option("How many random queries of a truth are computed again. Default: 300.", COUNT),
     whole=flag("Compute all queries of a truth again.", "--all"),
-    **shared("gallery gallery_labels groups gallery_groups categories confidence documents memory threads json"),
+    **shared(
+        "exclude gallery gallery_labels groups gallery_groups categories confidence documents memory threads json"
+    ),
 )
-def verify(outputs: Outputs, record: str, sample: int | None, whole: bool, **given: Any) -> None:
+def verify(outputs: Outputs, record: str, sample: int | None, whole: bool, exclude: Text, **given: Any) -> None:
     """Read the record and the data, evaluate again, compare, and show the verification."""
     found: tieproof.Verification | tieproof.TruthVerification
     beside = Path(record).parent.joinpath(CERTIFICATE).is_file() and not record.endswith(EXTENSION)
     if Path(record).is_dir() or beside:  # a file in the folder of a truth is refused by name
         from tieproof.cli.truth import verified_folder
 
-        found = verified_folder(record, sample=sample, whole=whole, outputs=outputs, **given)
-    elif sample is not None or whole:
-        raise InputError(f"--sample and --all are for the folder of a truth, but {record} is none. Leave them out.")
+        found = verified_folder(record, sample=sample, whole=whole, outputs=outputs, exclude=exclude, **given)
+    elif sample is not None or whole or exclude:
+        raise InputError(
+            f"--sample, --all and --exclude are for the folder of a truth, but {record} is none. Leave them out."
+        )
     else:
         known = tieproof.load(record)
         found = with_data(partial(tieproof.verify, known), known.evaluated.origin.call, record, outputs, **given)

@@ -25,7 +25,7 @@ ProblemOf = Callable[[IntArray, IntArray], Search]
 def merged_lists(
     parts: Sequence[NearestLists], k: int, problem_of: ProblemOf, most: int, admit: Admit
 ) -> NearestLists:
-    """The k nearest items of the same queries in all parts together, which have at least k items in their lists.
+    """The k nearest items of the same queries in all parts together, whose lists have at least k places.
 
     Ids are those of the whole gallery.
 
@@ -33,7 +33,7 @@ def merged_lists(
     """
     count = len(parts[0].query)
     of_all = np.concatenate([part.distances for part in parts], axis=1)
-    bound = np.partition(of_all, k - 1, axis=1)[:, k - 1]
+    bound = np.partition(np.where(np.isnan(of_all), np.inf, of_all), k - 1, axis=1)[:, k - 1]
     entries = [_entries(part, bound) for part in parts]
     number = np.repeat(np.arange(len(parts)), [len(query) for query, *_ in entries])
     query, item, level, distance = map(np.concatenate, zip(*entries, strict=True))
@@ -50,8 +50,7 @@ def merged_lists(
     members = RowMembers(np.append(starts, len(item)), numbers)
     near = distance[starts[tied.row[tied.first()]]]
     lists = listed(np.arange(count), tied, near, k, members, None, admit)
-    of_ranks = np.where(lists.ids == NOBODY, NOBODY, ids[lists.ids])
-    return lists._replace(ids=of_ranks, tie_ids=ids[lists.tie_ids])
+    return lists._replace(ids=np.append(ids, NOBODY)[lists.ids], tie_ids=ids[lists.tie_ids])
 
 
 def _changes(*columns: Array) -> BoolArray:
@@ -68,7 +67,7 @@ def _entries(part: NearestLists, bound: FloatArray) -> tuple[Array, ...]:
     """
     near = (part.nearer < part.tie_starts[:, None]) & (part.distances <= bound[:, None])
     query, rank = np.nonzero(near)
-    last = part.distances[:, -1]
+    last = np.fmax.reduce(part.distances, axis=1)  # NaN are behind it
     ties = np.flatnonzero(last <= bound)
     place, index = ranges(part.tie_indptr[ties], np.diff(part.tie_indptr)[ties])
     of_tie = ties[place]

@@ -136,7 +136,7 @@ def evaluate(
         an array or a set of the relevant items of each query, such as those within 25 m; it may be empty.
     groups, gallery_groups : (n,)
         An item with the query's label and group is excluded (same camera, same sequence).
-    exclude : rows (query, item)
+    exclude : rows (query, item), or (q, n) bools
         Pairs that are left out of the rankings.
     categories : (q,) integers or strings, one for each query
         `result.category(name)` is the result of the queries of one category; pass the labels for a result per class.

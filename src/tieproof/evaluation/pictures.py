@@ -167,8 +167,8 @@ def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
     return style.tidy(ax, legend=2)
 
 
-PICTURES = pictures(plot_measures, height)
+PICTURES = pictures(plot_measures)
 """Extensions for the picture of all measures."""
 
-CURVES = pictures(plot_precision_recall, lambda result: CURVE_HEIGHT)
+CURVES = pictures(plot_precision_recall)
 """Extensions for the picture of precision over recall."""

@@ -32,7 +32,7 @@ from tieproof.inputs.relevance_by_labels import by_labels
 from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.inputs.vectors import vectors_of
-from tieproof.ties import Array
+from tieproof.ties import Array, IntArray
 
 
 class ArgumentSide(NamedTuple):
@@ -310,9 +310,21 @@ def relevance_among(
 def _excluded(groups: tuple[Any, Any], exclude: Any, n_queries: int, n_items: int | None) -> Excluded:
     """Return the groups of both sides and the excluded pairs, checked; n_items None: leave-one-out."""
     own = checked_groups(*groups, n_queries, n_items)
+    return Excluded(own, excluded_pairs(exclude, n_queries, n_queries if n_items is None else n_items))
+
+
+def excluded_pairs(exclude: Any, n_queries: int, n_items: int) -> IntArray | None:
+    """Return query * n_items + item of all excluded pairs, ascending, from such rows or from bools of all."""
     if exclude is None:
-        return Excluded(own)
-    count = n_queries if n_items is None else n_items
+        return None
     with about("exclude"):
-        query, item = checked_pairs(exclude, n_queries, count, "exclude pairs")
-    return Excluded(own, np.unique(query * count + item))
+        given = as_array(exclude, "exclude pairs")
+        if given.dtype.kind == "b":
+            if given.shape != (n_queries, n_items):
+                raise InputError(
+                    f"exclude has bools of the shape {given.shape}, not {(n_queries, n_items)}. Pass one for each "
+                    "query and item, or rows (query, item)."
+                )
+            return np.flatnonzero(given)
+        query, item = checked_pairs(exclude, n_queries, n_items, "exclude pairs")
+    return np.unique(query * n_items + item)

@@ -104,6 +104,16 @@ class Exclusions(ABC):
         position, index = ranges(start, stop - start)
         return position, pairs[index] % self.n_items
 
+    def excluded_among(self, queries: IntArray, items: IntArray) -> Excluded:
+        """Return the exclusions among these queries and items, numbered by their positions here."""
+        groups, pairs = self.excluded
+        own = None if groups is None else (groups[0][queries], groups[1][items])
+        if pairs is None:
+            return Excluded(own)
+        position, item = self._listed(pairs, queries)
+        inside, place = places_among(items, item)
+        return Excluded(own, np.sort(position[inside] * len(items) + place))
+
 
 @dataclass(frozen=True, eq=False)
 class Relevance(Exclusions):
@@ -144,16 +154,6 @@ class Relevance(Exclusions):
 
         In leave-one-out both are the same items.
         """
-
-    def excluded_among(self, queries: IntArray, items: IntArray) -> Excluded:
-        """Return the exclusions among these queries and items, numbered by their positions here."""
-        groups, pairs = self.excluded
-        own = None if groups is None else (groups[0][queries], groups[1][items])
-        if pairs is None:
-            return Excluded(own)
-        position, item = self._listed(pairs, queries)
-        inside, place = places_among(items, item)
-        return Excluded(own, np.sort(position[inside] * len(items) + place))
 
     def ranked(self, queries: IntArray) -> IntArray:
         """Return how many items each of these queries ranks: all that are not excluded."""

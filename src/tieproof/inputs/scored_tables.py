@@ -12,13 +12,13 @@ from tieproof.inputs.frames import (
     Columns,
     as_frame,
     column_called,
-    column_for,
     name_of_column,
     plain,
     usual_names,
 )
 from tieproof.inputs.readers import tables, trec
 from tieproof.inputs.readers.columns import NO_DIMENSIONS
+from tieproof.inputs.readers.trec_told import refuse_rankings
 from tieproof.inputs.sources import QRELS, Role, checked, decoded, warn_of_ranks
 from tieproof.ties import Array, FloatArray
 
@@ -47,15 +47,7 @@ def _read(values: Any, what: Literal["score", "distance"]) -> tuple[list[Array],
 
     what : the column of the numbers
     """
-    is_file = isinstance(values, str | os.PathLike)
-    frame, name = (tables.read(values), os.fsdecode(values)) if is_file else (as_frame(values), "The table")
-    number = name_of_column(frame, what)
-    if number is None and what == "score" and (far := name_of_column(frame, "distance")):
-        raise InputError(
-            f"{name} has distances, in column '{far}', where smaller is nearer, and no scores. Pass it to "
-            "tp.evaluate_distances; on the command line, add --distances."
-        )
-    numbers = column_for(frame, what, name)
+    frame, name, number, grade = _named_columns(values, what)
     query, document = name_of_column(frame, "query"), name_of_column(frame, "document")
     others = [str(column) for column in frame.columns if plain(column) not in NO_DIMENSIONS]
     if query is None and others:
@@ -63,21 +55,14 @@ def _read(values: Any, what: Literal["score", "distance"]) -> tuple[list[Array],
             f"{name} has no column for the query, called {usual_names('query')}, but columns that may "
             f"be it: {', '.join(others)}. Rename the one that is; if all rows are one list, leave these columns out."
         )
-    grade = name_of_column(frame, "grade", besides=number)
-    if grade is None:
-        raise InputError(
-            f"{name} must have a column for the relevance, called {usual_names('grade')}. The columns "
-            f"are {', '.join(map(str, frame.columns))}; rename one, or pass the judgments and the run to "
-            "tp.evaluate_run (tieproof run)."
-        )
-    count = len(numbers)
+    count = len(column_called(frame, number, name))
     columns = {
         "query_id": [0] * count if query is None else column_called(frame, query, name).tolist(),
         "doc_id": range(count) if document is None else column_called(frame, document, name).tolist(),
     }
     ranks = [("rank", "rank")] if "rank" in frame.columns else []
     for known, column in ((what, number), ("relevance", grade), *ranks):
-        columns[known] = [*map(tables.as_number, column_called(frame, column, name).tolist())]
+        columns[known] = tables.numbers(column_called(frame, column, name))
     values = [*map(tables.as_column, columns.values())]
     lists = Columns([*columns], values, getattr(frame, "lines", ()))
     queries = trec.numbering()
@@ -90,3 +75,33 @@ def _read(values: Any, what: Literal["score", "distance"]) -> tuple[list[Array],
     rows, ends = np.argsort(place, kind="stable"), np.cumsum(np.bincount(place))[:-1]
     value = lists[what] if source.ordered else source.value  # lists may have integers of any size
     return np.split(value[rows], ends), np.split(judged.value[rows], ends), ids[order]
+
+
+def labels_and_scores(table: Any) -> tuple[Array, Array]:
+    """Return the labels and the scores of pairs in a table, whose other columns are not read."""
+    frame, name, *columns = _named_columns(table, "score")
+    score, label = (tables.as_column(tables.numbers(column_called(frame, column, name))) for column in columns)
+    return label, score
+
+
+def _named_columns(values: Any, what: Literal["score", "distance"]) -> tuple[Any, str, Any, Any]:
+    """Return the frame of a table, its name, and the names of the columns of its numbers and of their relevance."""
+    is_file = isinstance(values, str | os.PathLike)
+    if is_file:
+        refuse_rankings(values, "a table with a header")
+    frame, name = (tables.read(values), os.fsdecode(values)) if is_file else (as_frame(values), "The table")
+    number = name_of_column(frame, what)
+    if number is None and what == "score" and (far := name_of_column(frame, "distance")):
+        raise InputError(
+            f"{name} has distances, in column '{far}', where smaller is nearer, and no scores. Pass it to "
+            "tp.evaluate_distances; on the command line, add --distances."
+        )
+    grade = name_of_column(frame, "grade", besides=number)
+    for known, said, column in ((what, what, number), ("grade", "relevance", grade)):
+        if column is None:
+            raise InputError(
+                f"{name} must have a column for the {said}, called {usual_names(known)}. The columns are "
+                f"{', '.join(map(str, frame.columns)) or 'none'}; rename one, or pass the judgments and the run to "
+                "tp.evaluate_run (tieproof run)."
+            )
+    return frame, name, number, grade

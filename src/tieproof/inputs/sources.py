@@ -22,7 +22,7 @@ from tieproof.inputs.readers import json_lists, trec
 from tieproof.inputs.readers.lines import line_at, unpacked
 from tieproof.inputs.readers.location import Piped, split
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
-from tieproof.inputs.readers.trec_told import layout_of_file
+from tieproof.inputs.readers.trec_told import refuse_rankings
 from tieproof.inputs.responses import Listed, check_order, entries_of, is_answer, listed
 from tieproof.ties import FloatArray, IntArray
 
@@ -168,14 +168,9 @@ def _named(source: Source, role: Role, queries: Numbers, row: int) -> str:
 def _from_trec(location: str | os.PathLike[str] | Piped, role: Role, queries: Numbers) -> Source:
     try:
         documents, value, rank, by_rank = trec.read(location, role.layout, queries)
-    except InputError as error:
-        other = layout_of_file(location)
-        if other in (None, role.layout):
-            raise
-        raise InputError(
-            f"{os.fsdecode(location)} contains {other.kind}, not {role.layout.kind}. Pass the qrels first, then the "
-            "run."
-        ) from error
+    except InputError:
+        refuse_rankings(location, role.layout.kind)
+        raise
 
     def place(rows: Sequence[int]) -> str:
         return _located("line", [line_at(documents.text, documents.at[row]) for row in rows])

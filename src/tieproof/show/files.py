@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import wraps
-from inspect import signature
+from inspect import signature, unwrap
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -144,17 +144,12 @@ def pages(contents: Callable[[Any], tuple[str, dict[str, Any]]]) -> Formats:
     return {".html": page_writer}
 
 
-def pictures(draw: Callable[[Any, Any], Any], height: Callable[[Any], float]) -> Formats:
-    """The extensions of pictures by matplotlib; `draw` draws a result into axes, `height` returns their inches."""
-
-    def write(result: Any, path: Path) -> None:
-        figure, ax = style.figure("Writing a picture", height=height(result))
-        draw(result, ax)
-        style.write(figure, path)
+def pictures(draw: Callable[..., Any]) -> Formats:
+    """The extensions of the pictures that a function by `takes_path` draws of a result."""
 
     def picture_writer() -> Writer:
         style.matplotlib("Writing a picture")
-        return write
+        return lambda result, path: style.write(unwrap(draw)(result, ax=path).figure, path)
 
     return dict.fromkeys(style.METADATA, picture_writer)
 

@@ -171,8 +171,8 @@ def _title(collisions: "Collisions") -> str:
     return f"{of_queries}\n{ambiguous} {leaves} AP open by {fixed(collisions.ap_width)}"
 
 
-COLLISIONS = pictures(plot_collisions, lambda collisions: _HEIGHT)
+COLLISIONS = pictures(plot_collisions)
 """Extensions for the picture of collisions by query and rank."""
 
-COLLISIONS_BY_RANK = pictures(plot_ranks, lambda collisions: _HEIGHT_BY_RANK)
+COLLISIONS_BY_RANK = pictures(plot_ranks)
 """Extensions for the picture of collisions by rank."""

@@ -170,5 +170,5 @@ def plot_query_differences(
     return ax
 
 
-COMPARISONS = pictures(plot_comparison, height)
+COMPARISONS = pictures(plot_comparison)
 """Extensions for the picture of all differences."""

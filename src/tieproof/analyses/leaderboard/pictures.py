@@ -54,5 +54,5 @@ def plot_board(board: "RankedSystems", ax: Any = None) -> Any:
     return ax
 
 
-BOARDS = pictures(plot_board, height)
+BOARDS = pictures(plot_board)
 """Extensions of pictures of a leaderboard."""

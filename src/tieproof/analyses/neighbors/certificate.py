@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.analyses.neighbors.result import Neighbors, about_duplicates, repeated_in_rows
+from tieproof.analyses.neighbors.result import NOBODY, Neighbors, about_duplicates, repeated_in_rows
 from tieproof.errors import InputError, about
 from tieproof.evaluation.evaluated import hash_of
 from tieproof.inputs.identities import Digests, Words, add_digests
@@ -83,8 +83,8 @@ class Certificate(Shown):
     ties : the numbers of queries with ties and with a tie that continues behind rank k, of ties, and of the items of
         the largest tie at rank k
     duplicates : how many items of the gallery are equal to an earlier one
-    neighbors : a digest of all neighbors, their distances and ties, for any order of queries and
-        items
+    neighbors : a digest of all neighbors, their distances and ties, for any order of queries and items
+    exclude : a digest of the pairs that were left out; None: none were
     files : the SHA-256 of each file of the folder, by its name
     version : the version of tieproof that wrote the truth
     """
@@ -98,6 +98,7 @@ class Certificate(Shown):
     ties: dict[str, int]
     duplicates: int
     neighbors: str
+    exclude: str | None
     files: dict[str, str]
     version: str
 
@@ -121,6 +122,8 @@ class Certificate(Shown):
             f"{count(self.ties['ties'], 'tie')}; for {count(cut, 'query')}, the tie at rank {self.listed:,} "
             f"continues behind it, and is listed whole ({count(self.ties['largest_tie'], 'item')} at most)."
         )
+        if self.exclude is not None:
+            yield "Pairs of a query and an item were left out; a query that has fewer items left has -1 behind them."
         yield about_duplicates(self.duplicates)
         yield f"The {self.listed:,} nearest items of each query, under {distance_meant(self.distance)}."
         yield f"Files: {', '.join(self.files)}."
@@ -135,17 +138,18 @@ class Certificate(Shown):
 
 def fingerprint_of(found: Neighbors, queries: Words, gallery: Words) -> str:
     """Return the digest of all neighbors, given those of the rows of both sides."""
-    sums, step = queries.copy(), max(1, DIGESTED // found.k)
+    sums, step, before = queries.copy(), max(1, DIGESTED // found.k), found.before_tie
+    farthest = np.fmax.reduce(found.distances, axis=1)
     for start in range(0, found.n_queries, step):
         some = slice(start, start + step)
         ids, distances, nearer = found.ids[some], found.distances[some], found.nearer[some]
-        query, rank = np.nonzero(nearer < found.tie_starts[some, None])
+        query, rank = np.nonzero(before[some])
         _add(sums, gallery, start + query, ids[query, rank], distances[query, rank], nearer[query, rank])
     of_tie = np.repeat(np.arange(found.n_queries), found.tie_sizes)
     for start in range(0, len(of_tie), DIGESTED):
         query = of_tie[start : start + DIGESTED]
-        last, first = found.distances[query, -1], found.tie_starts[query]
-        _add(sums, gallery, query, found.tie_ids[start : start + DIGESTED], last, first)
+        first, items = found.tie_starts[query], found.tie_ids[start : start + DIGESTED]
+        _add(sums, gallery, query, items, farthest[query], first)
     return Digests("neighbors", (sums,), (found.k, found.distance)).hashed().fingerprint
 
 
@@ -230,6 +234,7 @@ def read_certificate(folder: str | os.PathLike[str]) -> Certificate:
         )
     if digest != _digest({**content, "format": format_version}):
         raise InputError(f"{path} was changed after it was written: its digest differs. Write the truth again.")
+    content.setdefault("exclude", None)
     if content.pop("what", None) != WHAT or not fits(content, Certificate):
         raise InputError(f"{path} lacks fields of a certificate, or has other types. Write the truth again.")
     return Certificate(**content | {name: RowsMeant(**content[name]) for name in ("queries", "gallery")})
@@ -273,19 +278,22 @@ def _contradiction(certificate: Certificate, found: Neighbors) -> str:
     pointer, tie_ids = found.tie_indptr, found.tie_ids
     if tie_ids.ndim != 1 or tie_ids.dtype != np.int64 or pointer[0] != 0 or pointer[-1] != len(tie_ids):
         return "the ties at the last rank do not fit their pointers"
-    if (found.tie_sizes < width - found.tie_starts).any() or (found.tie_sizes < 1).any():
+    ranks, ranked = np.arange(width), found.ranked
+    there = ranks < ranked[:, None]
+    if (ranked < width).any() and certificate.exclude is None:
+        return "ids are not positions in the gallery"
+    if (found.tie_sizes < ranked - found.tie_starts).any() or (found.tie_sizes < (ranked > 0)).any():
         return "a tie at the last rank has fewer items than ranks"
-    for name, ids in (("ids", found.ids), ("tie_ids", tie_ids)):
+    for name, ids in (("ids", found.ids[there]), ("tie_ids", tie_ids)):
         if ids.size and not 0 <= ids.min() <= ids.max() < n_items:
             return f"{name} are not positions in the gallery"
-    if (found.distances[:, 1:] < found.distances[:, :-1]).any() or np.isnan(found.distances).any():
+    if (found.distances[:, 1:] < found.distances[:, :-1]).any() or (np.isnan(found.distances) == there).any():
         return "distances decrease"
-    ranks = np.arange(width)
     new = np.concatenate([np.ones((n_queries, 1), bool), np.diff(found.nearer, axis=1) != 0], axis=1)
-    starts = np.maximum.accumulate(np.where(new, ranks, 0), axis=1)
-    if (found.nearer != starts).any() or (found.nearer[:, -1] != found.tie_starts).any():
+    starts = np.where(there, np.maximum.accumulate(np.where(new, ranks, 0), axis=1), NOBODY)
+    if (found.nearer != starts).any() or (found.nearer.max(axis=1) != np.where(ranked, found.tie_starts, -1)).any():
         return "the starts of ties are not ranks"
-    if repeated_in_rows(found.ids).any():
+    if (repeated_in_rows(found.ids) & there).any():
         return "an item is listed twice"
     if width != min(certificate.k, n_items):
         return f"it has {width} neighbors of each query, though {certificate.k} of {n_items} items were asked for"

@@ -131,7 +131,9 @@ def _parquet() -> TruthFormat:
     def table(search: FoundNeighbors) -> Any:
         found = search.neighbors
         lists = {"neighbors_id": found.ids, "distances": found.distances, "nearer": found.nearer}
-        columns = {"id": np.arange(len(found.ids)), **{name: list(rows) for name, rows in lists.items()}}
+        columns: dict[str, Any] = {"id": np.arange(len(found.ids))}
+        for name, rows in lists.items():
+            columns[name] = [row[:ranked] for row, ranked in zip(rows, found.ranked, strict=True)]
         columns["tie_ids"] = np.split(found.tie_ids, found.tie_indptr[1:-1])
         return pyarrow.table(columns)
 

@@ -73,7 +73,7 @@ def nearest(
         row are used, even if `memory` is less.
     groups, gallery_groups : (q,) and (n,) integers or strings
         Items of the query's group are left out (the same document, the same video).
-    exclude : rows (query, item)
+    exclude : rows (query, item), or (q, n) bools
         Pairs that are left out.
 
     Returns

@@ -74,6 +74,11 @@ class Neighbors(Shown, AsFrame):
         return counts
 
     @property
+    def before_tie(self) -> BoolArray:
+        """(q, k) which ranks are before the tie at the last rank."""
+        return np.asarray((self.nearer != NOBODY) & (self.nearer < self.tie_starts[:, None]))
+
+    @property
     def tie_sizes(self) -> IntArray:
         """(q,) the number of items of each query's tie at its last rank; 0 if it ranks no items."""
         return np.diff(self.tie_indptr)
@@ -98,7 +103,7 @@ class Neighbors(Shown, AsFrame):
         >>> found.level(np.array([0, 0, 0]), np.array([3, 2, 1])).tolist()
         [0, 1, 4]
         """
-        listed = (self.nearer >= 0) & (self.nearer < self.tie_starts[:, None])
+        listed = self.before_tie
         first = np.arange(self.n_queries) * self.n_items
         known = np.concatenate([(first[:, None] + self.ids)[listed], np.repeat(first, self.tie_sizes) + self.tie_ids])
         levels = np.concatenate([self.nearer[listed], np.repeat(self.tie_starts, self.tie_sizes)])

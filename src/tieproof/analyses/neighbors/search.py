@@ -16,7 +16,7 @@ import numpy as np
 
 from tieproof.analyses.neighbors.certificate import from_stored, stored_arrays
 from tieproof.analyses.neighbors.nearest import Admission, gathered, neighbors_of
-from tieproof.analyses.neighbors.result import Neighbors
+from tieproof.analyses.neighbors.result import NOBODY, Neighbors
 from tieproof.analyses.neighbors.sides import spans_between
 from tieproof.engine import NearestLists, merged_lists
 from tieproof.engine.problem import Budget, Progress, Search, Sharded, Watch
@@ -24,6 +24,7 @@ from tieproof.errors import about
 from tieproof.evaluation.cluster import Runner, Span, beside_rows, fits, groups_of, unseen
 from tieproof.inputs.arrays import BLOCK_BYTES
 from tieproof.inputs.options import parse_memory, parse_threads
+from tieproof.inputs.relevance import NOTHING
 from tieproof.inputs.shards.source import ArraySource, RankedRows
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.ties import Array, IntArray
@@ -133,9 +134,11 @@ class SearchInParts(NamedTuple):
         parts = (Part(block, piece) for piece in self.pieces for block in blocks)
         return [part for part in parts if part not in searched]
 
-    def among(self, queries: Array, items: Array, budget: Budget) -> Search:
-        """The search of some rows."""
-        return self.problem.among(queries, items, Unjudged.of(len(queries), len(items)), budget)
+    def among(self, queries: Array, items: Array, budget: Budget, part: Part | None = None) -> Search:
+        """The search of some rows: those of a part, or of pairs that are compared."""
+        whole = self.problem.whole.excluded
+        own = NOTHING if part is None else whole.excluded_among(np.arange(*part.queries), np.arange(*part.items))
+        return self.problem.among(queries, items, Unjudged.of(len(queries), len(items), own), budget)
 
     @property
     def most_compared(self) -> int:
@@ -209,9 +212,10 @@ def searched(search: SearchInParts, part: Part, progress: Progress = unseen) -> 
         problem.items.fill(start, stop, items, min(BLOCK_BYTES, problem.whole.budget.memory // READINGS))
         beside += len(items)
     budget = replace(beside_rows(problem, 0), memory=beside_rows(problem, 0).memory - beside * problem.row_bytes)
-    among = search.among(queries, items, budget)
+    among = search.among(queries, items, budget, part)
     found = neighbors_of(among, min(search.k, stop - start), lambda _: nullcontext(progress), 0)
-    return replace(found, ids=found.ids + start, tie_ids=found.tie_ids + start)
+    ids = np.where(found.ids == NOBODY, NOBODY, found.ids + start)
+    return replace(found, ids=ids, tie_ids=found.tie_ids + start)
 
 
 def budget_of(memory: str | int, threads: int | None, cluster: str | None = None) -> Budget:

@@ -1,5 +1,6 @@
 """`Sides`: the queries and the gallery of a search, their digests, and how many items are equal to earlier ones."""
 
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -8,16 +9,20 @@ import numpy as np
 from tieproof.engine.problem import Budget, Search, Sharded
 from tieproof.errors import about, calling
 from tieproof.evaluation.cluster import Local, Runner, Span, Survey, rows_in, survey_rows
+from tieproof.evaluation.evaluated import hash_of
 from tieproof.evaluation.problems import (
     ArgumentSide,
     as_sharded,
     check_self_matches,
+    excluded_pairs,
     make_search,
     warn_of_copies,
 )
 from tieproof.inputs.arrays import BLOCK_BYTES, as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words
+from tieproof.inputs.relevance import NOTHING, Excluded
 from tieproof.inputs.shards.source import ArraySource, RowSource
+from tieproof.inputs.unjudged import Unjudged
 
 ORDER = "The queries come first, and then the gallery."
 """What to say if both sides are probably swapped."""
@@ -35,13 +40,20 @@ class Sides(NamedTuple):
         items = _as_source(gallery, "gallery")
         return cls(_as_source(queries, "queries"), items)
 
-    def search(self, distance: Any, bits: int | None, budget: Budget) -> Sharded[Search]:
-        """The search of all queries among all items."""
+    def search(
+        self, distance: Any, bits: int | None, budget: Budget, excluded: Excluded = NOTHING
+    ) -> Sharded[Search]:
+        """The search of all queries among all items but the excluded ones."""
         with calling({"embeddings": "queries"}):
             rows, items = (ArgumentSide(side.array if type(side) is ArraySource else side) for side in self)
-            search = make_search(rows, items, distance, budget, bits=bits)
+            among = partial(Unjudged.of, excluded=excluded)
+            search = make_search(rows, items, distance, budget, bits=bits, among=among)
             warn_of_copies(search)
             return as_sharded(search)
+
+    def excluded(self, exclude: Any) -> Excluded:
+        """The pairs that are left out, checked."""
+        return Excluded(None, excluded_pairs(exclude, self.queries.shape[0], self.gallery.shape[0]))
 
     def check_self_matches(self, search: Sharded[Search], digests: tuple[Words, Words]) -> None:
         """Warn if a gallery in files probably contains the queries; of arrays, this was checked already."""
@@ -76,6 +88,12 @@ def digests_of(source: RowSource, runner: Runner, threads: int) -> Words:
 def spans_between(count: int, size: int) -> list[Span]:
     """Spans of at most `size` rows, of so many."""
     return list(pairwise([*range(0, count, size), count]))
+
+
+def digest_of_pairs(excluded: Excluded) -> str | None:
+    """The digest of excluded pairs, which does not depend on how they were passed; None if there are none."""
+    pairs = excluded.pairs
+    return None if pairs is None or not len(pairs) else hash_of(pairs.view(np.uint64))
 
 
 def duplicates_of(source: RowSource, digests: Words) -> int:

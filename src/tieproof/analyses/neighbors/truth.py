@@ -22,7 +22,7 @@ from tieproof.analyses.neighbors.certificate import (
 )
 from tieproof.analyses.neighbors.formats import FORMATS, FoundNeighbors, TruthFormat
 from tieproof.analyses.neighbors.search import Parts, SearchInParts, budget_of, find
-from tieproof.analyses.neighbors.sides import ORDER, Sides, duplicates_of
+from tieproof.analyses.neighbors.sides import ORDER, Sides, digest_of_pairs, duplicates_of
 from tieproof.distances import DistanceName, reported
 from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.cluster import Local, connected
@@ -54,6 +54,7 @@ def truth(
     progress: bool = False,
     bits: int | None = None,
     cluster: str | None = None,
+    exclude: Any = None,
 ) -> Certificate:
     """Write the k nearest items of each query to a folder, with all ties at rank k and a certificate.
 
@@ -79,6 +80,10 @@ def truth(
     cluster : "auto", "local" or the address host:port of a Ray cluster
         Search on the workers of a cluster, each with `threads` (default: 1) and `memory`, as in `evaluate`. Workers
         read shards themselves; the files of parts are written by this process.
+    exclude : rows (query, item), or (q, n) bools
+        Pairs that are left out: in a filtered search, the items that do not pass the filter of a query (`~allowed`).
+        A query that has fewer than k items left has -1 behind them, with the distance NaN; in `truth.parquet` its
+        lists are shorter.
     formats : "bigann", "vecs", "hdf5", "parquet", or several
         `truth.ibin` of big-ann-benchmarks; `neighbors.ivecs` and `distances.fvecs`; `truth.hdf5` of ann-benchmarks,
         which contains the vectors, too (extra `h5`); `truth.parquet` with the columns of VectorDBBench (extra
@@ -108,6 +113,7 @@ def truth(
     Examples
     --------
     >>> import tempfile
+    >>> import numpy as np
     >>> import tieproof as tp
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     certificate = tp.truth([[0.0]], [[2.0], [1.0], [-1.0]], k=1, out=f"{folder}/truth", distance="euclidean")
@@ -116,6 +122,11 @@ def truth(
     <Certificate of 1 query: 1 nearest of 3 items, 1 tie cut>
     >>> found[1].upper
     1.0
+    >>> allowed = [[False, True, False]]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = tp.truth([[0.0]], [[2.0], [1.0], [-1.0]], k=2, out=folder, exclude=~np.array(allowed))
+    ...     np.load(f"{folder}/truth.npz")["neighbors"].tolist()
+    [[1, -1]]
 
     """
     check_whole("k", k)
@@ -133,7 +144,8 @@ def truth(
     n_queries, n_items = (side.shape[0] for side in sides)
     if n_queries >= MANY_TIMES * n_items:
         warn(f"There are {n_queries:,} queries, but only {count(n_items, 'item')}. {ORDER}")
-    problem = sides.search(distance, bits, budget)
+    excluded = sides.excluded(exclude)
+    problem, left_out = sides.search(distance, bits, budget, excluded), digest_of_pairs(excluded)
     with nullcontext(Local()) if cluster is None else connected(cluster, budget) as runner:
         digests = sides.digests(runner, budget.threads)
         meant = [RowsMeant.of(side, own) for side, own in zip(sides, digests, strict=True)]
@@ -144,6 +156,7 @@ def truth(
             "distance": called,
             "bits": str(bits),
             "k": str(k),
+            "exclude": str(left_out),
             "version of tieproof": __version__,
             "memory or the workers": hashlib.sha256(repr(search.pieces).encode()).hexdigest(),
         }
@@ -169,6 +182,7 @@ def truth(
         ties=ties_of(found),
         duplicates=found.duplicates,
         neighbors=fingerprint_of(found, *digests),
+        exclude=left_out,
         files={name: sha256_of(folder / name) for name in (ARRAYS, *chosen)},
         version=__version__,
     )

@@ -15,13 +15,14 @@ from tieproof.analyses.neighbors.certificate import ARRAYS, Certificate, RowsMea
 from tieproof.analyses.neighbors.formats import FORMATS, FoundNeighbors
 from tieproof.analyses.neighbors.result import Neighbors
 from tieproof.analyses.neighbors.search import SearchInParts, budget_of, find
-from tieproof.analyses.neighbors.sides import ORDER, Sides, duplicates_of
+from tieproof.analyses.neighbors.sides import ORDER, Sides, digest_of_pairs, duplicates_of
 from tieproof.errors import InputError
 from tieproof.evaluation.cluster import Local
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import as_shares, check_whole
 from tieproof.inputs.shards.source import ArraySource
+from tieproof.inputs.unjudged import Unjudged
 from tieproof.installed import __version__
 from tieproof.show.parts import count
 from tieproof.show.shown import Verified
@@ -81,6 +82,7 @@ def verify_truth(
     queries: Any,
     gallery: Any,
     *,
+    exclude: Any = None,
     sample: int | None = 300,
     seed: int | None = None,
     memory: str | int = "1GiB",
@@ -94,6 +96,8 @@ def verify_truth(
     truth : path of the folder
     queries, gallery : (q, d) and (n, d), arrays or shards
         The data, in the order in which the truth was computed. Shards are read piece by piece, as in `truth`.
+    exclude : rows (query, item), or (q, n) bools
+        The pairs that the truth leaves out, if there are any.
     sample : whole number, or None
         How many queries, chosen at random, are computed again; None: all.
     seed : whole number
@@ -147,11 +151,14 @@ def verify_truth(
             f"{count(given[0][0], 'query')} and {count(given[1][0], 'item')} were passed. {ORDER}",
             ("queries", "gallery"),
         )
+    excluded = sides.excluded(exclude)
     whole = FoundNeighbors(sides, stored)
     digests = sides.digests(Local(), budget.threads)
     differences: list[str] = []
     for name, side, own in zip(sides._fields, sides, digests, strict=True):
         differences += _about_rows(name, getattr(certificate, name), RowsMeant.of(side, own))
+    if digest_of_pairs(excluded) != certificate.exclude:
+        differences.append("The pairs that are left out are not those of the truth. Pass the same as exclude=.")
     chosen = np.arange(0)
     if not differences:
         if fingerprint_of(stored, *digests) != certificate.neighbors:
@@ -161,7 +168,8 @@ def verify_truth(
         if sample is not None and sample < n_queries:
             chosen = np.sort(np.random.default_rng(seed).choice(n_queries, sample, replace=False))
             sides = sides._replace(queries=ArraySource.of(sides.queries.take(chosen)))
-        problem = sides.search(certificate.distance, certificate.bits, budget)
+        among = Unjudged.of(n_queries, stored.n_items, excluded).excluded_among(chosen, np.arange(stored.n_items))
+        problem = sides.search(certificate.distance, certificate.bits, budget, among)
         duplicates = duplicates_of(sides.gallery, digests[1])
         found = find(SearchInParts.of(problem, certificate.listed), Local(), {}, watched(progress), duplicates)
         differences += _about_neighbors(stored, found, chosen)
@@ -214,7 +222,8 @@ def _about_neighbors(stored: Neighbors, found: Neighbors, chosen: IntArray) -> I
     if stored.duplicates != found.duplicates:
         yield f"The gallery has {count(found.duplicates, 'duplicate')}, but the truth says {stored.duplicates:,}."
     for name, what in (("ids", "ids"), ("distances", "distances"), ("nearer", "ties"), ("n_ties", "numbers of ties")):
-        differs = getattr(stored, name)[chosen] != getattr(found, name)
+        one, other = getattr(stored, name)[chosen], getattr(found, name)
+        differs = (one != other) & ((one == one) | (other == other))  # NaN is equal to NaN
         wrong = chosen[differs.reshape(len(chosen), -1).any(axis=1)]
         if len(wrong):
             yield f"The {what} of {count(len(wrong), 'query')} differ, first of query {wrong[0]}."

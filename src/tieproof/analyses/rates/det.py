@@ -18,6 +18,7 @@ from tieproof.inputs.labels import as_labels
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_whole
 from tieproof.inputs.readers import trials
+from tieproof.inputs.scored_tables import labels_and_scores
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 
@@ -80,7 +81,8 @@ def det_curve_of_pairs(
     Parameters
     ----------
     labels : (n,) 1 for relevant pairs (genuine, target, duplicates), and 0 or -1 for all others
-        Or the path of a list of trials, with lines such as `1 a.wav b.wav` or `a.wav b.wav target`.
+        Or the path of a list of trials, with lines such as `1 a.wav b.wav` or `a.wav b.wav target`; or alone, a table
+        as `evaluate_scores` takes it, such as a file with the columns label and score.
     scores : (n,) larger is nearer
         Or the path of a file with lines `a.wav b.wav score`. The two files may be exchanged, and packed.
     embeddings : two arrays (n, d), the first and the second item of each pair, instead of scores
@@ -113,6 +115,8 @@ def det_curve_of_pairs(
     0.0
 
     """
+    if isinstance(labels, str | os.PathLike) and scores is None and embeddings is None:
+        labels, scores = labels_and_scores(labels)
     files = [isinstance(each, str | os.PathLike) for each in (labels, scores)]
     if (scores is None) == (embeddings is None) or len(set(files)) > 1:
         raise InputError(

@@ -29,7 +29,7 @@ def as_found(ids: Any, distances: Any, n_items: int | None) -> FoundLists:
     numbers = None
     if distances is not None:
         with about("distances"):
-            numbers = as_numbers(distances, "found distances")
+            numbers = as_numbers(_even(distances, "found distances", np.float32, np.nan), "found distances")
             _check_beside(numbers, items, "found")
         items = np.where(np.isnan(numbers), NOTHING, items)
     with about("found"):
@@ -71,6 +71,21 @@ def _filled(rows: list[Array], lengths: IntArray, least: Any, nothing: float) ->
     return matrix
 
 
+def _even(rows: Any, name: str, least: Any, nothing: float) -> Any:
+    """Return lists of different lengths as a matrix filled up with `nothing`; anything else unchanged.
+
+    >>> _even([[4, 7], [5]], "ids", np.int64, NOTHING).tolist()
+    [[4, 7], [5, -1]]
+    """
+    rowwise = isinstance(rows, list | tuple) and all(
+        hasattr(row, "__len__") and getattr(row, "ndim", 1) for row in rows
+    )
+    if not rowwise or len(set(map(len, rows))) < 2:
+        return rows
+    arrays = [as_array(row, name) for row in rows]
+    return _filled(arrays, np.array([*map(len, rows)]), least, nothing) if all(a.ndim == 1 for a in arrays) else rows
+
+
 def as_truth(truth: Any, n_items: int | None) -> ListedTruth:
     """Return the true nearest items and their distances, checked.
 
@@ -87,7 +102,8 @@ def as_truth(truth: Any, n_items: int | None) -> ListedTruth:
             raise InputError(
                 f"The truth must be a pair (ids, distances), not {type(truth).__name__}. {advice}to compute both."
             )
-        ids, distances = _as_found_ids(truth[0], "true ids"), as_numbers(truth[1], "true distances")
+        ids = _as_found_ids(truth[0], "true ids")
+        distances = as_numbers(_even(truth[1], "true distances", np.float32, np.nan), "true distances")
         if distances.dtype.kind == "b":
             distances = distances.astype(np.int8)
         _check_beside(distances, ids, "true")
@@ -103,7 +119,7 @@ def as_truth(truth: Any, n_items: int | None) -> ListedTruth:
 
 def _as_found_ids(values: Any, name: str) -> IntArray:
     """Convert integers (q, n) to int64, with -1 where nothing was found."""
-    array = as_array(values, name)
+    array = as_array(_even(values, name, np.int64, NOTHING), name)
     check_id_lists(array, name, "Pass lists of equal length, filled up with -1.")
     return as_item_numbers(array, name)
 

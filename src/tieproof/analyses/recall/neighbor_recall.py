@@ -64,8 +64,8 @@ def neighbor_recall(
         numbers are ties. If the tie at the k-th distance ends within the list, it is complete. If it reaches the end
         of the list, it may continue: then `lower` and `upper` cover every continuation, and `expected` and `std` are
         those of the list as given. Or the path of a folder that `truth` wrote: its ties are complete for every k.
-        A query that may find fewer than m items, as in a filtered search, has -1 behind the last one, as `nearest`
-        writes them, and its recall is the share of the items that it has, if they are fewer than k.
+        A query that may find fewer than m items, as in a filtered search, has a shorter list, or -1 behind the last
+        one, as `nearest` writes them, and its recall is the share of the items that it has, if they are fewer than k.
     distances : (q, n) numbers
         The distances or similarities that the index returned, of the same kind as those of the truth. NaN means that
         nothing was found, as in usearch. Otherwise they do not affect the result; only the recall of ann-benchmarks
@@ -79,7 +79,7 @@ def neighbor_recall(
         The number of items in the gallery, if it is known and `truth` is given; a list of all items cannot continue.
     queries, gallery : (q, d) and (n, d), instead of `truth`
         The vectors among which the nearest items are found exactly, as `evaluate` ranks them.
-    exclude : rows (query, item), with `gallery`
+    exclude : rows (query, item), or (q, n) bools, with `gallery`
         Pairs that are left out, such as the items that do not pass the filter of a query. Found items among them
         count as not found. The recall of a query that has fewer than k items left is the share of these.
     distance, bits, memory, threads, progress :

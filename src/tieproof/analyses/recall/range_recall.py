@@ -248,7 +248,7 @@ def _within(folder: str | os.PathLike[str], radius: Any, found: IntArray) -> tup
             f"The radius is {radius!r}, but the truth lists the {near.k:,} nearest items, which certifies a "
             f"query only if the radius is below its distance at rank {near.k:,}. It is not for "
             f"{count(len(open_), 'query')}, first query {open_[0]} with {float(last[open_[0]])!r}. Pass a radius "
-            f"below {float(last.min())!r}, leave these queries out, or write a truth with a larger k.",
+            f"below {float(np.nanmin(last))!r}, leave these queries out, or write a truth with a larger k.",
             "radius",
         )
     inside = near.distances <= radius

@@ -213,8 +213,7 @@ def certified_truth(near: Neighbors) -> TrueNeighbors:
     def parts(found: FoundItems) -> Parts:
         return [(np.arange(near.n_queries), _ties(near, found))]
 
-    all_items = np.full(near.n_queries, near.n_items)
-    return TrueNeighbors(near.distance, near.n_queries, near.n_items, near.k, all_items, parts)
+    return TrueNeighbors(near.distance, near.n_queries, near.n_items, near.k, near.ranked, parts)
 
 
 def _ties(near: Neighbors, found: FoundItems) -> Ties:

@@ -27,7 +27,7 @@ from tieproof.inputs.readers.columns import (
 )
 from tieproof.inputs.readers.contents import stored_confidences, stored_labels
 from tieproof.inputs.readers.location import File, Location, RemoteFile, check, split
-from tieproof.inputs.readers.trec_told import layout_of_file
+from tieproof.inputs.readers.trec_told import refuse_rankings
 from tieproof.ties import Array
 
 PathLike = str | os.PathLike[str]
@@ -113,7 +113,7 @@ def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), label
     where = split(location)
     form = _form(where)
     if not form.embeddings:
-        refuse_rankings(where.path)
+        refuse_other_files(where.path)
         known = ", ".join(extension for extension, form in FILE_FORMATS.items() if form.embeddings)
         raise InputError(f"{where} can only hold labels; embeddings are read from {known}.")
     if form.matrix and where.entry is None:
@@ -198,17 +198,12 @@ def only_labels(location: PathLike) -> bool:
     return len(entries) == 1 and len(entries[0].shape) == 1
 
 
-def refuse_rankings(path: File) -> None:
-    """Refuse qrels, runs and tables of scores, which are no embeddings, and name the commands for them."""
+def refuse_other_files(path: File, labels: bool = False) -> None:
+    """Refuse qrels, runs, trials (unless `labels` may look so) and tables of scores, and name their commands."""
     form = FILE_FORMATS.get(path.suffix.lower())
     if isinstance(path, RemoteFile) or (form is not None and form.embeddings):
         return
-    layout = layout_of_file(path)
-    if layout is not None:
-        raise InputError(
-            f"{path} contains {layout.kind}, not embeddings. To score a run, use tieproof run QRELS RUN "
-            "(tp.evaluate_run); to compare runs, tieproof compare --qrels QRELS RUN RUN."
-        )
+    refuse_rankings(path, "embeddings", labels)
     if path.name.lower().endswith(json_lists.EXTENSIONS):
         try:
             names = tables.read(path).columns
@@ -228,7 +223,7 @@ def _form(where: Location) -> FileFormat:
                 "**{name: array for name, array in scipy.io.loadmat(path).items() if name[:2] != '__'}), and "
                 "transpose arrays whose columns are items. A file of MATLAB 7.3 is HDF5: rename it to .h5."
             ) from None
-        refuse_rankings(where.path)
+        refuse_other_files(where.path)
         raise InputError(
             f"{where.path} has the extension '{where.path.suffix}', which is not known. "
             f"Give it the extension of its format: {', '.join(FILE_FORMATS)}."

@@ -79,6 +79,7 @@ def choose(entries: Sequence[Entry], where: Location, wanted: str) -> Entry:
         return _named(entries, where, wanted)
     entry = meant(entries, wanted)
     if entry is None:
+        refuse_scores(where.path, [each.name for each in entries])
         raise InputError(
             f"{where.path} does not say which of its entries are the {wanted}: "
             f"it contains {listed(entries)}. {_how_to_choose(entries, where, wanted)}"
@@ -219,7 +220,8 @@ def refuse_scores(path: File, names: Sequence[str]) -> None:
     if scores and known <= NO_DIMENSIONS:
         raise InputError(
             f"{path} has scores, in column '{scores[0]}', not vectors. To score rankings by scores and relevance, "
-            f"use tieproof scores {path}, or pass the path to tp.evaluate_scores; rename a dimension to f0."
+            f"use tieproof scores {path}, or pass the path to tp.evaluate_scores; to score pairs that match or not, "
+            f"tieproof det {path} (tp.det_curve_of_pairs); rename a dimension to f0."
         )
 
 

@@ -77,6 +77,11 @@ def as_number(cell: Any) -> Any:
     return int(cell) if cell.lstrip("+-").isdigit() else float(cell)
 
 
+def numbers(column: Array) -> list[Any]:
+    """Return the cells of a column, as numbers where they contain one."""
+    return [*map(as_number, column.tolist())]
+
+
 def _of_text(path: Path | Piped, content: bytes) -> Columns:
     with reading(path, KIND):
         text = content.decode(ENCODING)

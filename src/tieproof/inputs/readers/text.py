@@ -17,6 +17,8 @@ LINES = "UTF-8 text with one label a line (.txt)"
 LIST = "a JSON list of labels (.json)"
 FLAT = "write a flat list of labels of one type, integers or strings, such as [0, 1, 1]."
 
+RUNS = " Judgments and runs are for tieproof run QRELS RUN."
+
 ENCODING = "utf-8-sig"  # UTF-8, with or without the byte order mark that some editors write
 
 
@@ -41,11 +43,11 @@ def json_list(path: File, named: Collection[str] = ()) -> list[Entry]:
     if isinstance(record, dict):
         refuse_scores(path, list(record))
     if not isinstance(labels, list):
-        raise InputError(f"{path} contains {_kind(labels)}; {FLAT}")
+        raise InputError(f"{path} contains {_kind(labels)}; {FLAT}{RUNS}")
     for row, label in enumerate(labels):
         if label is None or isinstance(label, list | dict) or type(label) is not type(labels[0]):
             beside = f" beside {_kind(labels[0])} at [0]" if row else ""
-            raise InputError(f"{path} has {_kind(label)} at [{row}]{beside}; {FLAT}")
+            raise InputError(f"{path} has {_kind(label)} at [{row}]{beside}; {FLAT}{RUNS}")
     return [_single(from_objects(labels, f"labels of {path}"))]
 
 

@@ -1,11 +1,12 @@
-"""Tells qrels and runs, by the first line of a file, from other files, and from each other."""
+"""Tells qrels, runs and trials, by the first line of a file, from other files, and from each other."""
 
 import os
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.lines import is_number, unpacked
+from tieproof.inputs.readers.lines import is_number, shown, unpacked
 from tieproof.inputs.readers.location import Piped
 from tieproof.inputs.readers.trec import QRELS, RUN, TrecLayout, first_line
+from tieproof.inputs.readers.trials import LABELS
 
 
 def layout_of(line: bytes) -> TrecLayout | None:
@@ -21,10 +22,37 @@ def layout_of(line: bytes) -> TrecLayout | None:
     return RUN if usual and len(cells) >= len(RUN.columns) and is_number(cells[3]) and is_number(cells[4]) else None
 
 
-def layout_of_file(location: str | os.PathLike[str] | Piped) -> TrecLayout | None:
-    """Return the layout of a file by its first line; None for a file of another kind, or one that cannot be read."""
+def is_trial(line: bytes) -> bool:
+    """Whether a line has a pair with its label or its score, as files of trials do.
+
+    >>> is_trial(b"1 a.wav b.wav"), is_trial(b"a.wav,b.wav,nontarget"), is_trial(b"a b 0.83"), is_trial(b"1 2 3")
+    (True, True, True, False)
+    """
+    cells = line.replace(b",", b" ").split()
+    value = [is_number(cell) or cell.lower().decode(errors="replace") in LABELS for cell in cells]
+    return len(cells) == 3 and not all(value) and (value[0] or value[2])
+
+
+def refuse_rankings(location: str | os.PathLike[str] | Piped, wanted: str, labels: bool = False) -> None:
+    """Refuse qrels, runs and trials where something else is wanted, and name the commands for them.
+
+    labels : whether a line may be a label of three words, such as Boeing 737 400
+    """
     try:
-        _, text = unpacked(location)
+        line = first_line(unpacked(location)[1], 0)[0]
     except InputError:
-        return None
-    return layout_of(first_line(text, 0)[0])
+        return
+    layout, name = layout_of(line), os.fsdecode(location)
+    if layout is not None and layout.kind != wanted:
+        advice = (
+            "Pass the qrels first, then the run."
+            if wanted in (QRELS.kind, RUN.kind)
+            else "To score a run, use tieproof run QRELS RUN (tp.evaluate_run); to compare runs, tieproof compare "
+            "--qrels QRELS RUN RUN."
+        )
+        raise InputError(f"{name} contains {layout.kind}, not {wanted}. {advice}")
+    if layout is None and is_trial(line) and not labels:
+        raise InputError(
+            f"{name} contains trials or their scores, such as '{shown(line)}', not {wanted}. Use tieproof det TRIALS "
+            "SCORES (tp.det_curve_of_pairs); for a run of three columns, tieproof run QRELS RUN."
+        )

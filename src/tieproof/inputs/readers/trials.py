@@ -79,6 +79,7 @@ def _read(location: str | os.PathLike[str]) -> _File:
         if len(cells) != 3:
             raise InputError(
                 f"{path} has {len(cells)} cells on line {number}, but three are expected on every line: a pair and "
-                "its label, or a pair and its score, such as: 1 a.wav b.wav"
+                "its label, or a pair and its score, such as: 1 a.wav b.wav. Embeddings and their labels are for "
+                "tieproof fnmr --curve."
             )
     return _File(str(path), lines)
