@@ -177,7 +177,6 @@ are not left out by the triangle inequality.
 """
 
 
-
 def figures(name: str) -> dict[str, Any]:
     """The figures that a benchmark wrote."""
     found: dict[str, Any] = json.loads((BENCHMARKS / f"{name}.json").read_text())
