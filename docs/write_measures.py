@@ -12,7 +12,7 @@ PAGE = Path(__file__).with_name("measures.md")
 
 OTHERS = "Other names that libraries list"
 
-INTRODUCTION = f"""<!-- Written by docs/write_measures.py from the registry of measures. -->
+INTRODUCTION = """<!-- Written by docs/write_measures.py from the registry of measures. -->
 
 # Measures
 
