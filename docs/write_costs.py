@@ -1,4 +1,4 @@
-"""The page on what an evaluation costs, from the figures of the benchmarks. Writes costs.md beside this script."""
+"""Writes the page on what an evaluation costs, and the page of all figures, from the figures of the benchmarks."""
 
 import json
 import sys
@@ -6,65 +6,38 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).with_name("costs.md")
-BENCHMARKS = PAGE.parent.parent / "benchmarks"
+DOCS = Path(__file__).parent
+BENCHMARKS = DOCS.parent / "benchmarks"
 
 MANY_QUERIES, MANY_ITEMS, MANY_DIMENSIONS = 10**6, 10**8, 512
 CORES, HOURS = 64, 1
 """The cores of one machine, and the hours that an evaluation may take."""
 
-PAGE_TEXT = """<!-- Written by docs/write_costs.py from the figures beside the benchmarks. -->
+COSTS = """<!-- Written by docs/write_costs.py from the figures beside the benchmarks. -->
 
 # What an evaluation costs
 
-All figures were measured on one machine with {cores} cores by the scripts in `benchmarks/`. Time is proportional to the
-number of (query, item) pairs, so the costs of other sizes follow from a few constants.
-
-## Compared with the matrix product
-
-`python benchmarks/product.py` compares a whole evaluation (all default measures with their intervals) with the float32
-matrix product of the same size, which every evaluator computes before it starts to sort. The figures are medians of
-several runs. Data with duplicates are compared with the same number of vectors without duplicates:
-
-```text
-{table}```
-
-The same with `OPENBLAS_CORETYPE=Haswell`, which limits the products of OpenBLAS to vectors of 256 bits, as on a processor
-without AVX-512; tieproof's own kernels are not limited:
-
-```text
-{limited}```
-
-`make bench` runs the other scripts, too. They measure other libraries side by side, city-block and Hamming distance,
-other number types, near-duplicates, growth, memory, run files, and the first evaluation of a process.
-
-## Which part dominates
+All figures were measured on one machine with {cores} cores. Time is proportional to the number of (query, item) pairs, so
+the costs of other sizes follow from a few constants. `benchmarks/figures.md` has the figures of all benchmarks, their
+targets, and the schedules of clusters.
 
 | part | grows with | measured |
 |---|---|---|
 | the matrix product of float32 | pairs × dimensions | {product:.2f} ns per pair and core at {dimensions} dimensions |
-| about 5 relevant items per query | pairs | {few:.2f} × the product |
+| a whole evaluation, about 5 relevant items per query | pairs | {few:.2f} × the product |
 | about 100 | pairs, and relevant items × logarithm | {hundred:.2f} × |
 | 10 classes (2,000 relevant items per query) | the same | {classes:.2f} × |
 | no structure at all, 100 relevant items | items as near as the last relevant one | {random:.2f} × |
+| queries against a gallery, about 5 relevant items | pairs | {halves:.2f} × |
 | 64-bit codes under Hamming distance, leave-one-out | pairs × words | {hamming:.2f} ns per pair and core |
 | the same, queries against a gallery | pairs × words | {gallery:.2f} ns per pair and core |
 
 In leave-one-out, half of the products are never computed, because each tile is counted in both directions. This is why
-a whole evaluation can cost less than the matrix product. With a gallery the whole product is computed, and an evaluation
-with about 5 relevant items per query takes {halves:.2f} × the time of the product.
+a whole evaluation can cost less than the matrix product, which every evaluator computes before it starts to sort.
 
-- If the embeddings are good, few items are as near as the last relevant one, and counting is one pass over the tile
-  that reads eight entries at a time. Otherwise every item has to be placed among the thresholds.
-- Where the processor multiplies bytes, a tile may be computed from int8 codes of the rows, which takes less time than a
-  float32 product. The error of the codes is bounded by the norm of what they lack of a row (Cauchy and Schwarz), and no
-  bound that knows only these norms is smaller. So codes help where few items are that near to a relevant one: with few
-  relevant items per query, or with embeddings that separate them.
-- The more relevant items a query has, the denser the thresholds are, and the more items are within the error of a tile
-  from a threshold. A sample then shows whether codes, float32 products, short sums or float64 products cost less.
-- Near-duplicates are ranked by their differences from one of them, if these are exact. Exact arithmetic alone decides
-  their order otherwise, and all ties of rows that are not equal, which took at most {near:.0f} × the ordinary time
-  (`benchmarks/near_duplicates.py`).
+- The more relevant items a query has, the more items are within the error of a tile from the distance of one of them. A
+  sample shows whether int8 codes, float32 products, short sums or float64 products cost less.
+- Near-duplicates, of which exact arithmetic decides the order, took at most {near:.0f} × the ordinary time.
 - With few dimensions the product is cheap, and the counting remains: at 64 dimensions a pair costs {small:.2f} ns per
   core.
 
@@ -97,6 +70,31 @@ intervals (`benchmarks/integrations.py`: {queries:,} queries, {documents:,} docu
 | input | compared with | its time | tieproof |
 |---|---|---|---|
 {integrations}
+"""
+
+FIGURES = """<!-- Written by docs/write_costs.py from the figures beside this page. -->
+
+# The figures of the benchmarks
+
+All were measured on one machine with {cores} cores by the scripts in this folder.
+
+## Compared with the matrix product
+
+`python benchmarks/product.py` compares a whole evaluation (all default measures with their intervals) with the float32
+matrix product of the same size, which every evaluator computes before it starts to sort. The figures are medians of
+several runs. Data with duplicates are compared with the same number of vectors without duplicates:
+
+```text
+{table}```
+
+The same with `OPENBLAS_CORETYPE=Haswell`, which limits the products of OpenBLAS to vectors of 256 bits, as on a processor
+without AVX-512; tieproof's own kernels are not limited:
+
+```text
+{limited}```
+
+`make bench` runs the other scripts, too. They measure other libraries side by side, city-block and Hamming distance,
+other number types, near-duplicates, growth, memory, run files, and the first evaluation of a process.
 
 ## A million queries against a hundred million items
 
@@ -109,7 +107,7 @@ float16 takes {shard:.1f} GB. With 64-bit codes under Hamming distance, the same
 
 ## In parts, and on a cluster
 
-Data that do not fit into memory are counted in parts ([cluster.md](cluster.md)). The relevant items of a block of queries
+Data that do not fit into memory are counted in parts (docs/cluster.md). The relevant items of a block of queries
 are ranked once, and each part of the block receives the result. These are the times for N = {part_items:,}, {part_dimensions}
 dimensions, 20 relevant items per query, leave-one-out. Rows on Ray are wall-clock seconds; the other rows are seconds of
 the processors, summed over all threads:
@@ -158,8 +156,8 @@ With more queries, reading and encoding the gallery takes a smaller share:
 
 ## The true neighbors of a billion items
 
-`tp.truth` searches pieces of the gallery and merges their lists exactly ([vector
-search](guides/vector_search.md)). With k = {truth_k} and one thread, without and with many ties (`benchmarks/truth.py`):
+`tp.truth` searches pieces of the gallery and merges their lists exactly (docs/guides/vector_search.md).
+With k = {truth_k} and one thread, without and with many ties (`benchmarks/truth.py`):
 
 | rows | a pair | the digest of a row | merging a list of a query |
 |---|---|---|---|
@@ -185,8 +183,8 @@ def figures(name: str) -> dict[str, Any]:
     return found
 
 
-def render() -> str:
-    """The page."""
+def render() -> dict[Path, str]:
+    """The text of each page."""
     product, hamming, growth = figures("product"), figures("hamming"), figures("growth")
     cores = product["setting"]["processors"]
     ratio = {case["case"]: case["ratio"] for case in product["cases"]}
@@ -200,7 +198,7 @@ def render() -> str:
     pairs = MANY_QUERIES * MANY_ITEMS
     core_hours = halves * of_pair * 1e-9 * pairs / 3600
     machines = -(-core_hours // (CORES * HOURS))
-    return PAGE_TEXT.format(
+    found = dict(
         table=table("product"),
         limited=table("product", "-haswell"),
         nearest=table("nearest"),
@@ -245,6 +243,8 @@ def render() -> str:
         **of_parts(parts),
         **of_truths(figures("truth")),
     )
+    pages = {DOCS / "costs.md": COSTS, BENCHMARKS / "figures.md": FIGURES}
+    return {path: text.format(**found) for path, text in pages.items()}
 
 
 def table(name: str, variant: str = "") -> str:
@@ -305,4 +305,5 @@ def of_truths(found: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(render(), encoding="utf-8")
+    for page, written in render().items():
+        page.write_text(written, encoding="utf-8")

@@ -1,5 +1,6 @@
 """The page on all measures, from their registry. Writes measures.md beside this script."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ PAGE = Path(__file__).with_name("measures.md")
 
 OTHERS = "Other names that libraries list"
 
-INTRODUCTION = f"""<!-- Written by docs/write_measures.py from the registry of measures. -->
+INTRODUCTION = """<!-- Written by docs/write_measures.py from the registry of measures. -->
 
 # Measures
 
@@ -21,17 +22,22 @@ tables. It describes the effect of ties, not how much the queries differ.
 
 `tieproof measures` prints this page. If you name no measures, `tieproof.DEFAULT_MEASURES` are computed.
 `tieproof.measures.parse` and `parse_list` turn names into measures, and `aliases` lists the names of other libraries.
-
-{LEGEND}
-
-{LEGEND_OF_NAMES}
 """
 
 
 def render() -> str:
     """The page."""
     sections = ["\n".join(section(definition)) for definition in REGISTRY.values()]
-    return "\n".join([INTRODUCTION, *sections, *others()])
+    return "\n".join([INTRODUCTION, *overview(), LEGEND, "", LEGEND_OF_NAMES, "", *sections, *others()])
+
+
+def overview() -> Iterator[str]:
+    """The lines of the table of all measures."""
+    yield from ("| measure | what it is |", "|---|---|")
+    for name, definition in REGISTRY.items():
+        beginning = re.split(r"[:;.] |[:;.]$", definition.meaning)[0]
+        yield f"| [{name}](#{re.sub('[^a-z0-9]', '', name.lower())}) | {beginning} |"
+    yield ""
 
 
 def section(definition: Definition) -> Iterator[str]:
@@ -43,10 +49,11 @@ def section(definition: Definition) -> Iterator[str]:
     yield from (f"- source: {definition.source}", "")
     names = names_elsewhere(definition)
     if names:
-        yield from ("| library | its name | name in tieproof |", "|---|---|---|")
-        for library, spellings in names.items():
-            for theirs, ours in spellings.items():
-                yield f"| {library} | `{theirs}` | `{ours}` |"
+        yield from ("| here | elsewhere |", "|---|---|")
+        for ours in dict.fromkeys(ours for spellings in names.values() for ours in spellings.values()):
+            same = {library: [each for each in found if found[each] == ours] for library, found in names.items()}
+            elsewhere = [f"{library}: `{'`, `'.join(each)}`" for library, each in same.items() if each]
+            yield f"| `{ours}` | {'; '.join(elsewhere)} |"
         yield ""
 
 
