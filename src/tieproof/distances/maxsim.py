@@ -16,7 +16,7 @@ from tieproof.distances.dot import Dot, minus_products
 from tieproof.distances.exact import bounds, reals
 from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.reals import Digits, rounded
-from tieproof.distances.exact.sets import Sets, distinct_sets
+from tieproof.distances.exact.sets import Sets
 from tieproof.distances.exact.slices import as_integers, key_batches
 from tieproof.distances.gauge import LONGEST_SUM, SpaceGauge
 from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, Resources, Space
@@ -208,16 +208,25 @@ class MeanMaxSimGauge(MaxSimGauge):
         return np.asarray(self.space.queries.lengths[rows])
 
 
-def sets_of(
-    queries: MultiVectors, gallery: MultiVectors | None, orders: tuple[IntArray, IntArray], threads: int
-) -> tuple[Sets, Sets]:
-    """Return both sides: queries are equal if they have equal vectors equally often, items if they have equal ones."""
-    if gallery is None:
-        return tuple(distinct_sets(queries, "embeddings", repeats, orders[0], threads) for repeats in (True, False))
-    own = distinct_sets(queries, "queries", True, orders[0], threads)
-    return own, distinct_sets(gallery, "gallery", False, orders[1], threads)
-
-
 def takes(values: Any, name: str, bits: int | None) -> MultiVectors:
     """Check items of several vectors."""
     return as_multi_vectors(values, name)
+
+
+MAXSIM = Distance(
+    meaning="the sum over x in the query of the largest x.y with y in the item, larger is nearer",
+    space=MaxSim,
+    gauge=MaxSimGauge,
+    several=True,
+    takes=takes,
+    other_names=("max_sim", "late_interaction"),
+)
+
+MEANMAXSIM = Distance(
+    meaning="the mean over x in the query of the largest x.y with y in the item, larger is nearer",
+    space=MaxSim,
+    gauge=MeanMaxSimGauge,
+    several=True,
+    takes=takes,
+    other_names=("mean_maxsim", "mean_max_sim"),
+)

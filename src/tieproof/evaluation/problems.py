@@ -26,6 +26,7 @@ from tieproof.inputs.lookalikes import (
     warn_of_self_matches,
     warn_of_similarities,
 )
+from tieproof.inputs.multi_vectors import MultiVectors, as_multi_vectors, is_multi_vectors
 from tieproof.inputs.options import BinaryFormat, check_whole, parse_memory, parse_threads
 from tieproof.inputs.relevance import Excluded, Exclusions, Relevance
 from tieproof.inputs.relevance_by_labels import by_labels
@@ -139,7 +140,7 @@ def make_search(
             "Both must come from the same model.",
             ("embeddings", "gallery"),
         )
-    of_bits = isinstance(kind, Distance) and kind.bits
+    of_bits, several = (isinstance(kind, Distance) and kind.bits), isinstance(kind, Distance) and kind.several
     if of_bits and np.int8 in (own.dtype, items.dtype) and own.dtype != items.dtype:
         raise InputError(
             f"The queries are {own.dtype.name}, but the gallery is {items.dtype.name}: codes of int8 may be packed "
@@ -148,9 +149,9 @@ def make_search(
         )
     ranked = each(lambda rows, name: _ranked_by(kind, rows, name, bits), *given)
     vectors, name = ranked[0], names["embeddings"]
-    if isinstance(kind, Distance) and not of_bits and vectors.dtype.itemsize == 1:
+    if isinstance(kind, Distance) and not (of_bits or several) and vectors.dtype.itemsize == 1:
         warn_of_packed_codes(vectors, name)
-    if len(vectors) == vectors.shape[1] and not of_bits:
+    if len(vectors) == vectors.shape[1] and not (of_bits or several):
         warn_of_similarities(vectors[:], name)
     for argument, values in (("gallery_labels", gallery.labels), ("gallery_groups", gallery.groups)):
         if one_side and values is not None:
@@ -203,7 +204,8 @@ def check_self_matches(problem: Search, digests: tuple[Words, Words] | None = No
     # Copies of an item often have the same code, so only a gallery with all queries is remarkable.
     share = 1.0 if isinstance(problem.distance, Distance) and problem.distance.bits else 0.5
     if len(pairs) >= max(FEWEST_ALIKE, share * count):
-        for rows, name in ((queries, "queries"), (gallery, "gallery")) if in_memory else ():
+        dense = in_memory and not isinstance(queries, MultiVectors)  # whose numbers were checked
+        for rows, name in ((queries, "queries"), (gallery, "gallery")) if dense else ():
             as_finite_embeddings(rows, name)  # an error comes before a warning
         warn_of_self_matches(pairs, count)
 
@@ -234,7 +236,9 @@ def in_memory(
 
 
 def _as_rows(values: Any, name: str) -> Array | RowSource:
-    """Return the values as an array, or as rows that are read when they are needed."""
+    """Return the values as an array, as items of several vectors, or as rows that are read when they are needed."""
+    if is_multi_vectors(values):
+        return as_multi_vectors(values, name)
     return values if not isinstance(values, np.ndarray) and is_source(values) else as_array(values, name)
 
 
@@ -272,7 +276,7 @@ def _ranked_by(
 ) -> Embeddings | RankedRows:
     """Convert embeddings to the form that the distance ranks; a function gets them as they are."""
     convert = partial(_converted, kind, name, bits)
-    return convert(rows) if isinstance(rows, np.ndarray) else RankedRows.of(rows, convert)
+    return RankedRows.of(rows, convert) if is_source(rows) else convert(rows)
 
 
 def _converted(kind: Distance | DistanceFunction, name: str, bits: int | None, rows: Array) -> Embeddings:

@@ -7,7 +7,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_embeddings, as_numbers, blocks
 from tieproof.inputs.relevance import ranges
-from tieproof.ties import IntArray
+from tieproof.ties import Array, IntArray
 
 
 class MultiVectors:
@@ -83,6 +83,11 @@ class MultiVectors:
         return self.vectors.dtype
 
     @property
+    def size(self) -> int:
+        """The number of numbers."""
+        return self.vectors.size
+
+    @property
     def lengths(self) -> IntArray:
         """The number of vectors of each item, (n,)."""
         return np.diff(self.offsets)
@@ -95,10 +100,23 @@ class MultiVectors:
         """Some items."""
         chosen = np.arange(len(self))[items]
         length = self.lengths[chosen]
-        some = object.__new__(MultiVectors)
-        some.vectors = self.vectors[ranges(self.offsets[chosen], length)[1]]
-        some.offsets = np.append(0, np.cumsum(length))
-        return some
+        vectors = self.vectors[ranges(self.offsets[chosen], length)[1]]
+        return self._checked(vectors, np.append(0, np.cumsum(length)))
+
+    @classmethod
+    def _checked(cls, vectors: Array, offsets: IntArray) -> "MultiVectors":
+        """Return items that were checked before."""
+        items = object.__new__(cls)
+        items.vectors, items.offsets = vectors, offsets
+        return items
+
+    def astype(self, dtype: Any) -> "MultiVectors":
+        """Convert the numbers to another type."""
+        return self._checked(self.vectors.astype(dtype), self.offsets)
+
+    def same_as(self, other: "MultiVectors") -> bool:
+        """Whether both have the same vectors in the same order."""
+        return np.array_equal(self.offsets, other.offsets) and np.array_equal(self.vectors, other.vectors)
 
     def __repr__(self) -> str:
         """The numbers of items, vectors and dimensions."""

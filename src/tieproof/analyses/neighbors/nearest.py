@@ -185,6 +185,8 @@ class Admission:
 def _duplicates(search: Search, space: Space | None) -> int:
     """How many items of the gallery are equal to an earlier one."""
     items = search.queries if search.gallery is None else search.gallery
+    if space is not None and not isinstance(items, np.ndarray):
+        return len(items) - len(space.items)
     if space is not None and space.as_passed.items.exact_in_float64:
         alike = len(items) - len(space.items)
         if not (alike and cast(Distance, search.distance).up_to_factor):

@@ -40,6 +40,11 @@ class Sets:
         """The number of distinct items."""
         return len(self.first)
 
+    @property
+    def exact_in_float64(self) -> bool:
+        """Whether every number is exact in float64."""
+        return self.vectors.exact_in_float64
+
     def vectors_of(self, items: slice | IntArray) -> tuple[IntArray, slice | IntArray]:
         """Return the numbers of vectors of some distinct items, and which rows of `vectors` they are."""
         if isinstance(items, slice):
