@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances import Distance
+from tieproof.distances.codes import CodedTile
 from tieproof.distances.dot import Dot, minus_products
 from tieproof.distances.exact import bounds, reals
 from tieproof.distances.exact.bounds import Intervals
@@ -41,6 +42,11 @@ def add_largest(entries: Array, ends: IntArray, query: IntArray, out: Output[Flo
     """
 
 
+@native
+def add_largest_of_codes(tile: CodedTile, ends: IntArray, query: IntArray, out: Output[FloatArray]) -> None:
+    """Add largest products of codes, of items as rows, as `add_largest` does."""
+
+
 class MaxSim(Space):
     """Keys: the sum over the query's vectors of the largest product with a vector of the item.
 
@@ -50,6 +56,7 @@ class MaxSim(Space):
 
     queries: Any  # Sets, which the engine reads like Rows
     items: Any
+    of_pairs = 0.09
     symmetric = False  # the largest products of x with y are not those of y with x
 
     def __init__(self, queries: Sets, items: Sets, resources: Resources) -> None:
@@ -110,6 +117,11 @@ class MaxSim(Space):
             start = int(ends[some.start] - of_column[some.start])
             own_ends = ends[some] - start
             of_items = part_of(y, slice(start, int(ends[some.stop - 1])))
+            if isinstance(of_items, slice) and isinstance(x, slice):
+                coded = self.products.coded_tile(of_items, x)
+                if coded is not None:
+                    add_largest_of_codes(coded, own_ends, query, out[:, some])
+                    continue
             for span in stripes(0, len(query), max(1, PRODUCTS // int(own_ends[-1]))):
                 add_largest(self.products.tile(of_items, part_of(x, span)), own_ends, query[span], out[:, some])
         return out.astype(self.tile_type, copy=False)

@@ -31,3 +31,44 @@ KERNEL void OF(add_largest)(Reals entries, Longs ends, Longs query, Doubles out)
                 AT2(out, AT(query, first + lane), i) += (double)best[lane];
         }
 }
+
+/* Raise the largest scaled products so far of `lanes` columns by those of a row. */
+static inline __attribute__((always_inline)) void OF(raise_largest)(
+    const int32_t *restrict product, int32_t excess, REAL scale, int lanes, REAL *restrict best)
+{
+    for (int lane = 0; lane < lanes; lane++) {
+        REAL value = (REAL)(product[lane] - excess) * scale;
+        best[lane] = value > best[lane] ? value : best[lane];
+    }
+}
+
+/* As `add_largest`, for the products of codes while they are in registers. */
+KERNEL void OF(add_largest_of_codes)(const OF(CodedTile) *tile, Longs ends, Longs query, Doubles out)
+{
+    DotWay dots = dot_way(tile->way);
+    int32_t products[HIGHEST][WIDEST];
+    REAL best[WIDEST];
+    int64_t width = tile->item_scale.length, pieces = pieces_of(dots, tile->first, width);
+    for (int64_t number = 0; number < pieces; number++) {
+        Piece piece = piece_of(dots, number, tile->first, width);
+        for (int64_t i = 0, item = 0, start = 0; i < tile->rows.length; i += dots.rows) {
+            int64_t end = multiply_rows(dots, tile->rows, i, tile->blocks, piece.block, products);
+            for (int64_t r = i; r < end; r++) {
+                for (int lane = 0; r == start && lane < WIDEST; lane++)
+                    best[lane] = -(REAL)INFINITY;
+                int32_t excess = dots.excess * AT2(tile->total, r, 0);
+                if (dots.blocks == 2)
+                    OF(raise_largest)(products[r - i], excess, AT(tile->row_scale, r), 2 * IN_BLOCK, best);
+                else
+                    OF(raise_largest)(products[r - i], excess, AT(tile->row_scale, r), IN_BLOCK, best);
+                if (r + 1 < AT(ends, item))
+                    continue;
+                for (int64_t c = 0; c < piece.count; c++) {
+                    double of_query = (double)AT(tile->item_scale, piece.column + c);
+                    AT2(out, AT(query, piece.column + c), item) += (double)best[piece.skipped + c] * of_query;
+                }
+                start = AT(ends, item++);
+            }
+        }
+    }
+}
