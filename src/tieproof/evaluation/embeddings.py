@@ -30,6 +30,7 @@ from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_
 from tieproof.inputs.categories import AVERAGES, Average, as_categories
 from tieproof.inputs.judgments import Judgments
 from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.multi_vectors import MultiVectors
 from tieproof.inputs.options import Precision, check_choice, find_format, parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.confidence.inputs import as_column
@@ -67,6 +68,12 @@ def _in_parts(
 def _as_counted(problem: Problem | ShardedProblem, in_parts: bool) -> Problem | ShardedProblem:
     """Return the problem with all rows in memory if they fit, or if it has to be counted in parts, with none."""
     if in_parts:
+        if isinstance(problem.queries, MultiVectors):
+            raise InputError(
+                "Items of several vectors cannot be counted part by part, as cluster= and checkpoint= do. Leave both "
+                "out.",
+                "embeddings",
+            )
         problem = as_sharded(problem)
         if not isinstance(problem.whole.distance, Distance):
             raise InputError(
@@ -238,6 +245,7 @@ def evaluate(
         exclude=exclude,
         bits=bits,
         rounding=rounding,
+        several=True,
         noise=noise,
     )
     problem = _as_counted(problem, in_parts)

@@ -92,6 +92,8 @@ def make_problem(
 
     found = make_search(queries, gallery, distance, budget, among=among, **options)
     warn_of_copies(found)
+    if noise is not None and isinstance(found.queries, MultiVectors):
+        raise InputError(f"noise cannot be combined with the distance {found.called}. Leave it out.", "noise")
     if noise is not None:
         from tieproof.evaluation.moves import noise_of
 
@@ -112,15 +114,26 @@ def make_search(
     exclude: Any = None,
     bits: int | None = None,
     rounding: BinaryFormat | None = None,
+    several: bool = False,
     among: Callable[[int, int | None], Exclusions] | None = None,
 ) -> Search | Sharded[Search]:
     """Make the search from the arguments of `nearest`.
 
+    several : whether the call takes items of several vectors
     among : returns what a number of queries excludes of a number of items, or in leave-one-out of None; by default,
         the items of the query's group and given pairs
     """
     queries, gallery = with_own_labels(queries, judged=True), with_own_labels(gallery, judged=True)
     kind, called = as_distance(distance, bits), reported(distance)
+    of_sets = isinstance(kind, Distance) and kind.several
+    if of_sets and not several:
+        raise InputError(
+            f"The distance {called} ranks items of several vectors, which only tp.evaluate, tp.nearest, "
+            "tp.knn_accuracy and Evaluator take. Pass one vector for each item, and another distance.",
+            "distance",
+        )
+    if of_sets and rounding is not None:
+        raise InputError(f"precision cannot be combined with the distance {called}. Leave it out.", "precision")
     one_side = gallery.embeddings is None
     names = {"embeddings": "embeddings"} if one_side else {"embeddings": "queries", "gallery": "gallery"}
 
@@ -140,18 +153,25 @@ def make_search(
             "Both must come from the same model.",
             ("embeddings", "gallery"),
         )
-    of_bits, several = (isinstance(kind, Distance) and kind.bits), isinstance(kind, Distance) and kind.several
+    of_bits = isinstance(kind, Distance) and kind.bits
     if of_bits and np.int8 in (own.dtype, items.dtype) and own.dtype != items.dtype:
         raise InputError(
             f"The queries are {own.dtype.name}, but the gallery is {items.dtype.name}: codes of int8 may be packed "
             "bytes minus 128, which differ from other codes in every byte. Pass both in the same type.",
             ("embeddings", "gallery"),
         )
+    if not of_sets and any(isinstance(rows, MultiVectors) for rows in given):
+        raise InputError(
+            f"The distance {called} ranks items of one vector each, not of several. Pass distance='maxsim' or "
+            "'meanmaxsim', which take the vectors as they are: for sums of cosines, divide each vector by its norm "
+            "first, because the order of sums of rounded quotients has no exact meaning.",
+            "distance",
+        )
     ranked = each(lambda rows, name: _ranked_by(kind, rows, name, bits), *given)
     vectors, name = ranked[0], names["embeddings"]
-    if isinstance(kind, Distance) and not (of_bits or several) and vectors.dtype.itemsize == 1:
+    if isinstance(kind, Distance) and not (of_bits or of_sets) and vectors.dtype.itemsize == 1:
         warn_of_packed_codes(vectors, name)
-    if len(vectors) == vectors.shape[1] and not (of_bits or several):
+    if len(vectors) == vectors.shape[1] and not (of_bits or of_sets):
         warn_of_similarities(vectors[:], name)
     for argument, values in (("gallery_labels", gallery.labels), ("gallery_groups", gallery.groups)):
         if one_side and values is not None:

@@ -72,8 +72,8 @@ def _with_any_alignment(values: Any, name: str) -> Array:
         raise InputError(f"The {name} must not be a lazy frame (LazyFrame), which has no rows yet. Call .collect().")
     if type(values).__name__ == "MultiVectors":
         raise InputError(
-            f"The {name} must have one vector for each item, not several ({values!r}), which tp.evaluate, tp.nearest "
-            "and Evaluator rank by distance='maxsim' or 'meanmaxsim'. Pass one of these distances, or one vector for "
+            f"The {name} must have one vector for each item, not several ({values!r}), which only tp.evaluate, "
+            "tp.nearest, tp.knn_accuracy and Evaluator rank, by distance='maxsim' or 'meanmaxsim'. Pass one vector for "
             "each item."
         )
     if hasattr(values, "toarray"):
