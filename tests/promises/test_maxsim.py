@@ -233,3 +233,17 @@ def test_warnings_of_copies() -> None:
         tp.evaluate(items, labels, gallery=items, gallery_labels=labels, distance="maxsim")
     with pytest.warns(tp.InputWarning, match="queries are in the gallery, too"):
         tp.evaluate(items[2:9], labels[2:9], gallery=items, gallery_labels=labels, distance="maxsim")
+
+
+@both
+def test_batches(distance: str) -> None:
+    items, labels = data_of("gaussian float32")
+    expected = tp.evaluate(items, labels, distance=distance)
+    evaluator = tp.Evaluator(distance=distance)
+    order = np.random.default_rng(1).permutation(60)
+    for part in (order[:7], order[5:30], order[30:]):  # two items come twice
+        evaluator.update([items[i] for i in part], labels[part], indices=part)
+    assert evaluator.compute().to_json() == expected.to_json()
+    with pytest.raises(tp.InputError, match=f"Index {order[0]} was given twice, with different embeddings"):
+        evaluator.update([items[order[0]] + 1], labels[order[:1]], indices=order[:1])
+        evaluator.compute()

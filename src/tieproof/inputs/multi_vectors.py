@@ -1,5 +1,6 @@
 """`MultiVectors`: items of several vectors each, as models of late interaction return them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_embeddings, as_numbers, blocks
 from tieproof.inputs.relevance import ranges
-from tieproof.ties import Array, IntArray
+from tieproof.ties import Array, BoolArray, IntArray
 
 
 class MultiVectors:
@@ -101,10 +102,10 @@ class MultiVectors:
         chosen = np.arange(len(self))[items]
         length = self.lengths[chosen]
         vectors = self.vectors[ranges(self.offsets[chosen], length)[1]]
-        return self._checked(vectors, np.append(0, np.cumsum(length)))
+        return self.checked(vectors, np.append(0, np.cumsum(length)))
 
     @classmethod
-    def _checked(cls, vectors: Array, offsets: IntArray) -> "MultiVectors":
+    def checked(cls, vectors: Array, offsets: IntArray) -> "MultiVectors":
         """Return items that were checked before."""
         items = object.__new__(cls)
         items.vectors, items.offsets = vectors, offsets
@@ -112,7 +113,7 @@ class MultiVectors:
 
     def astype(self, dtype: Any) -> "MultiVectors":
         """Convert the numbers to another type."""
-        return self._checked(self.vectors.astype(dtype), self.offsets)
+        return self.checked(self.vectors.astype(dtype), self.offsets)
 
     def same_as(self, other: "MultiVectors") -> bool:
         """Whether both have the same vectors in the same order."""
@@ -189,3 +190,19 @@ def as_multi_vectors(values: Any, name: str) -> MultiVectors:
             "all vectors must come from the same model."
         )
     return MultiVectors(np.concatenate(arrays), np.cumsum([0, *map(len, arrays)]))
+
+
+def joined(parts: Sequence[Any]) -> Any:
+    """Return a copy of arrays, or of items of several vectors, one after the other."""
+    if not isinstance(parts[0], MultiVectors):
+        return np.concatenate(parts)
+    lengths = np.concatenate([part.lengths for part in parts])
+    return MultiVectors.checked(np.concatenate([part.vectors for part in parts]), np.append(0, np.cumsum(lengths)))
+
+
+def different(some: Any, others: Any) -> BoolArray:
+    """Whether each row, or item of several vectors, differs from the other one in its place."""
+    if isinstance(some, MultiVectors):
+        pairs = ((some[place : place + 1], others[place : place + 1]) for place in range(len(some)))
+        return np.array([not one.same_as(other) for one, other in pairs], dtype=np.bool_)
+    return np.asarray((some != others).any(axis=tuple(range(1, some.ndim))))
