@@ -99,7 +99,7 @@ class MaxSim(Space):
         return self.make_error(
             relative=bounds.ARITHMETIC,
             row=self.size,
-            column=(of_products + (each.relative + adding) * 2 * self.largest_norm) * bounds.SAFETY,
+            column=(of_products + (each.relative + adding) * 4 * self.largest_norm) * bounds.SAFETY,
             constant=most * float(each.constant.max()) * bounds.SAFETY,
         )
 
@@ -137,14 +137,11 @@ class MaxSim(Space):
     def exact_keys(self, rows: IntArray, columns: IntArray) -> Digits:
         """The digits of the exact sums, of products in units of the exact rows of `products`."""
         length = reals.digit_count(self.products.exact_rows.product_bits)
-        keys = np.empty((len(rows), length + 2), dtype=np.int64)
+        sums = np.empty((len(rows), length), dtype=np.int64)
         for row, places in self.by_row(rows, columns):
-            # The digits of a sum are sums of digits, with carries to be made.
-            sums = self.largest_products(row, columns[places])
-            of_sums = np.ascontiguousarray(sums[:, ::-1])
-            digits = np.empty((len(places), length + 2), dtype=np.int64)
-            reals.of_sums(of_sums, reals.DIGIT, digits)
-            keys[places] = digits
+            sums[places] = self.largest_products(row, columns[places])[:, ::-1]
+        keys = np.empty((len(rows), length + 2), dtype=np.int64)
+        reals.of_sums(sums, reals.DIGIT, keys)  # sums of digits, with carries
         return keys
 
     def by_row(self, rows: IntArray, columns: IntArray) -> Iterator[tuple[slice, IntArray]]:
