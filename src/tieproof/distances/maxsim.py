@@ -56,7 +56,7 @@ class MaxSim(Space):
 
     queries: Any  # Sets, which the engine reads like Rows
     items: Any
-    of_pairs = 0.09
+    pair_cost = 0.09
     symmetric = False  # the largest products of x with y are not those of y with x
 
     def __init__(self, queries: Sets, items: Sets, resources: Resources) -> None:

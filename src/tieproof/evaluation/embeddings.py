@@ -125,16 +125,18 @@ def evaluate(
     ----------
     embeddings : (n, d) floats, integers or bools of at most 64 bits
         A NumPy array (it may be memory-mapped), a torch tensor, or anything with `__array__` or DLPack; or the
-        shards that `tieproof.open` returns, which have labels and groups and are read in blocks within `memory`.
+        shards that `tieproof.open` returns, which have labels and groups and are read in blocks within `memory`. For
+        "maxsim" and "meanmaxsim", items of several vectors: `MultiVectors`, or a list of arrays (t, d).
     labels : (n,) integers or strings, or (n, c) of 0/1
         Items with the query's label are relevant; with columns, items that share at least one class. A single
         column of only 0 and 1 is one class: items with 0 belong to no class. Floats are accepted as integers if their
         type cannot have rounded them, such as integers below 2048 in float16.
     gallery, gallery_labels :
         The gallery (the retrieval database) and its labels.
-    distance : "cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming" or a function
+    distance : "cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming", "maxsim", "meanmaxsim" or a function
         A function takes a block of queries and a block of gallery items and returns their distances; the floats that
-        it returns are ranked. Hamming takes bools, or packed integers with `bits`. Other common names, such as "l2",
+        it returns are ranked. Hamming takes bools, or packed integers with `bits`. "maxsim" is the sum over the query's
+        vectors of the largest dot product with a vector of the item, "meanmaxsim" its mean. Other common names, such as "l2",
         "manhattan" or "inner_product", are understood, too.
     measures :
         Names such as "AP", "P@10" or "nDCG(gain=exp)@10".

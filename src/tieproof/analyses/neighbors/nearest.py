@@ -63,7 +63,7 @@ def nearest(
     Parameters
     ----------
     queries : (q, d) floats, integers or bools of at most 64 bits
-        Arrays as in `evaluate`.
+        Arrays, or items of several vectors, as in `evaluate`.
     gallery : (n, d)
         The items among which neighbors are sought. Default: the queries themselves, each without itself.
     k : whole number
