@@ -19,7 +19,8 @@ SHAPES = [(1, 1), (7, 31), (12, 32), (13, 33), (40, 70)]
 
 def blocks_of(random: np.random.Generator, count: int) -> tuple[Any, Any]:
     """Where blocks of rows end, and an ascending number for each column, of which there are `count`."""
-    return np.append(np.flatnonzero(random.random(count - 1) < 0.3) + 1, count), np.sort(random.integers(3, size=count))
+    ends = np.append(np.flatnonzero(random.random(count - 1) < 0.3) + 1, count)
+    return ends, np.sort(random.integers(3, size=count))
 
 
 @levels

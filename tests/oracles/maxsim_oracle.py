@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from exact_oracle import Vector, dot, fractions
 from hard_sets import Array
@@ -13,7 +14,7 @@ Item = Sequence[Vector]
 def items_of(vectors: Array, offsets: Sequence[int]) -> list[Item]:
     """The items whose vectors are vectors[offsets[i]:offsets[i + 1]]."""
     rows = fractions(vectors)
-    return [rows[start:stop] for start, stop in zip(offsets, offsets[1:], strict=False)]
+    return [rows[start:stop] for start, stop in pairwise(offsets)]
 
 
 def maxsim(query: Item, item: Item) -> Fraction:

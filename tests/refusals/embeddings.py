@@ -110,7 +110,7 @@ CASES: dict[str, Case] = {
     ),
     "an item without vectors": Case(lambda: tp.MultiVectors(GOOD, [0, 2, 2, 6]), r"Item 1 has no vectors"),
     "offsets that do not end with the number of vectors": Case(
-        lambda: tp.MultiVectors(GOOD, [0, 2, 7]), r"must rise from 0 to the number of vectors, which is 6.* end with 7"
+        lambda: tp.MultiVectors(GOOD, [0, 2, 7]), r"rise from 0 to the number of vectors, which is 6.* end with 7"
     ),
     "offsets that are not integers": Case(
         lambda: tp.MultiVectors(GOOD, [0.0, 6.0]), r"offsets must be integers .* not float64"
@@ -119,7 +119,7 @@ CASES: dict[str, Case] = {
         lambda: tp.MultiVectors(with_value(np.nan), [0, 2, 6]), r"a vector of item 1 contains nan"
     ),
     "a mask of another shape": Case(
-        lambda: tp.MultiVectors.padded(np.zeros((2, 3, 4)), np.ones((2, 4))), r"The shapes are \(2, 3, 4\) and \(2, 4\)"
+        lambda: tp.MultiVectors.padded(np.zeros((2, 3, 4)), np.ones((2, 4))), r"shapes are \(2, 3, 4\) and \(2, 4\)"
     ),
     "items of several vectors by cosine distance": Case(
         evaluate(SEVERAL), r"distance cosine ranks items of one vector each.*divide each vector by its norm"
@@ -128,7 +128,7 @@ CASES: dict[str, Case] = {
         evaluate(distance="maxsim"), r"must be items of several vectors .* not an array of the shape \(6, 2\)"
     ),
     "a gallery of one vector for each item by MaxSim": Case(
-        evaluate(SEVERAL, gallery=GOOD, gallery_labels=LABELS, distance="maxsim"), r"The gallery must be items of several"
+        evaluate(SEVERAL, gallery=GOOD, gallery_labels=LABELS, distance="maxsim"), r"gallery must be items of"
     ),
     "items whose vectors differ in type": Case(
         evaluate([GOOD, GOOD.astype(np.float32)] * 3, distance="maxsim"), r"float32 of 2 dimensions and float64 of 2"
@@ -139,7 +139,7 @@ CASES: dict[str, Case] = {
         evaluate(SEVERAL, distance="maxsim", checkpoint="done"), r"cannot be counted part by part"
     ),
     "collisions by MaxSim": Case(
-        lambda: tp.collisions(SEVERAL, distance="maxsim"), r"only tp.evaluate, tp.nearest, tp.knn_accuracy and Evaluator"
+        lambda: tp.collisions(SEVERAL, distance="maxsim"), r"only tp.evaluate, tp.nearest, tp.knn_accuracy"
     ),
     "a truth of items of several vectors": Case(
         lambda: tp.truth(SEVERAL, SEVERAL, 2, distance="maxsim", out="truth"), r"must have one vector for each item"

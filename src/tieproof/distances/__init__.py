@@ -14,7 +14,6 @@ from tieproof.inputs.arrays import Embeddings, as_embeddings
 from tieproof.ties import IntArray
 
 if TYPE_CHECKING:
-    from tieproof.distances.exact.rows import Rows
     from tieproof.distances.gauge import SpaceGauge
     from tieproof.distances.space import Resources, Space
 
@@ -160,7 +159,8 @@ def make_space(
         if distance.several:  # of which queries may have some twice
             query_rows = rows(queries, "embeddings", orders[0], ends, True)
     else:
-        query_rows, item_rows = rows(queries, "queries", orders[0], (), True), rows(gallery, "gallery", orders[1], ends)
+        query_rows = rows(queries, "queries", orders[0], (), True)
+        item_rows = rows(gallery, "gallery", orders[1], ends)
     if queries.dtype != item_rows.embeddings.dtype and not (
         query_rows.exact_in_float64 and item_rows.exact_in_float64
     ):

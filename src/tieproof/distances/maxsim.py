@@ -1,7 +1,7 @@
 """Late interaction: the sum over a query's vectors of the largest dot product with a vector of the item, or its mean.
 
-The order of items is the same for the sum and the mean, because each query has its own number of vectors. Products are
-those of a space of vectors, whose rows are the vectors of items and whose columns those of queries.
+Sum and mean rank alike, because a query divides all of its sums by one number. Products are those of a space of
+vectors, whose rows are the vectors of items and whose columns those of queries.
 """
 
 from collections.abc import Iterator

@@ -133,11 +133,11 @@ def evaluate(
         type cannot have rounded them, such as integers below 2048 in float16.
     gallery, gallery_labels :
         The gallery (the retrieval database) and its labels.
-    distance : "cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming", "maxsim", "meanmaxsim" or a function
+    distance : "cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming", "maxsim", "meanmaxsim", a function
         A function takes a block of queries and a block of gallery items and returns their distances; the floats that
-        it returns are ranked. Hamming takes bools, or packed integers with `bits`. "maxsim" is the sum over the query's
-        vectors of the largest dot product with a vector of the item, "meanmaxsim" its mean. Other common names, such as "l2",
-        "manhattan" or "inner_product", are understood, too.
+        it returns are ranked. Hamming takes bools, or packed integers with `bits`. "maxsim" is the sum over the
+        query's vectors of the largest dot product with a vector of the item, "meanmaxsim" its mean. Other common
+        names, such as "l2", "manhattan" or "inner_product", are understood, too.
     measures :
         Names such as "AP", "P@10" or "nDCG(gain=exp)@10".
     relevance : rows (query, item) or (query, item, grade), instead of labels

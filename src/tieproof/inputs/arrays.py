@@ -73,8 +73,8 @@ def _with_any_alignment(values: Any, name: str) -> Array:
     if type(values).__name__ == "MultiVectors":
         raise InputError(
             f"The {name} must have one vector for each item, not several ({values!r}), which only tp.evaluate, "
-            "tp.nearest, tp.knn_accuracy and Evaluator rank, by distance='maxsim' or 'meanmaxsim'. Pass one vector for "
-            "each item."
+            "tp.nearest, tp.knn_accuracy and Evaluator rank, by distance='maxsim' or 'meanmaxsim'. Pass one vector "
+            "for each item."
         )
     if hasattr(values, "toarray"):
         raise InputError(

@@ -167,7 +167,7 @@ def is_multi_vectors(values: Any) -> bool:
     """Whether these are items of several vectors: `MultiVectors`, or a list of arrays (t, d)."""
     if isinstance(values, MultiVectors):
         return True
-    return isinstance(values, list | tuple) and len(values) > 0 and all(getattr(each, "ndim", 0) == 2 for each in values)
+    return isinstance(values, list | tuple) and bool(values) and {getattr(each, "ndim", 0) for each in values} == {2}
 
 
 def as_multi_vectors(values: Any, name: str) -> MultiVectors:

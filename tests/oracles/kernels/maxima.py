@@ -20,7 +20,7 @@ def add_largest(entries: Array, ends: Array, query: Array, out: Array) -> None:
 def largest_of_codes(
     rows: Array, row_scale: Array, items: Array, item_scale: Array, ends: Array, query: Array, out: Array
 ) -> None:
-    """Exact products of integers, in the type of the scales times those of rows; the largest times that of its item."""
+    """Exact products of integers in the type of the scales, times those of rows, and the largest times its item's."""
     scaled = (rows.astype(np.int64) @ items.astype(np.int64).T).astype(row_scale.dtype) * row_scale[:, None]
     start = 0
     for item, end in enumerate(ends.tolist()):

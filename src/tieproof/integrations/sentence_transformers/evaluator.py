@@ -32,7 +32,7 @@ from tieproof.integrations.sentence_transformers.scoring import (
     values,
 )
 from tieproof.integrations.sentence_transformers.tasks import Labeled, Retrieval
-from tieproof.kit import Array, as_array, check_whole
+from tieproof.kit import as_array, check_whole
 
 logger = logging.getLogger(__name__)
 
