@@ -110,6 +110,7 @@ class Space(ABC):
     tile_type: np.dtype[Any]  # of tiles; it represents nearness exactly if its error is zero
     resources: Resources
     scale: KeyScale | None = None  # of keys; None if keys cannot be compared with those of other rows
+    pair_cost = 1.0  # how long a pair that tiles leave open takes, compared with a tile, in terms of other distances
     has_codes = False  # tiles can be computed from codes, in less time than from floats
     finer: "Space | None" = None  # the form and the errors of `quick_keys`, if there are any
     unrounded: "Space | None" = None  # the same distances before rounding, whose tiles may take less time

@@ -174,7 +174,7 @@ def cheapest(space: Space, ranked: Ranked) -> Space | None:
         return space
     rows, thresholds = _sample(ranked, asking[evenly(len(asking), QUERIES)])
     best: Space | None = None
-    least = LEFT_OPEN  # without tiles, every item has the cost of an undecided one
+    least = LEFT_OPEN * space.pair_cost  # without tiles, every item has the cost of an undecided one
     if before_rounding is not None:
         best, least, space = space, ROUNDED / (2 if space.symmetric else 1), before_rounding
         to_intervals(space, rows, thresholds)
@@ -197,9 +197,9 @@ def _cheapest_variant(space: Space, times: int, left_open: Callable[[Space], flo
         if not _is_possible(choice, space):
             continue
         variant = space.variant(np.dtype(choice.dtype), choice.chunk)
-        cost = choice.cost / times + LEFT_OPEN * left_open(variant.finer or variant)
+        cost = choice.cost / times + LEFT_OPEN * space.pair_cost * left_open(variant.finer or variant)
         if variant.finer is not None:
-            cost += LEFT_TO_FINER_CODES * left_open(variant)
+            cost += LEFT_TO_FINER_CODES * space.pair_cost * left_open(variant)
         if cost < least:
             best, least = variant, cost
     return best

@@ -26,6 +26,7 @@ from tieproof.inputs.lookalikes import (
     warn_of_self_matches,
     warn_of_similarities,
 )
+from tieproof.inputs.multi_vectors import MultiVectors, as_multi_vectors, is_multi_vectors
 from tieproof.inputs.options import BinaryFormat, check_whole, parse_memory, parse_threads
 from tieproof.inputs.relevance import Excluded, Exclusions, Relevance
 from tieproof.inputs.relevance_by_labels import by_labels
@@ -92,6 +93,8 @@ def make_problem(
 
     found = make_search(queries, gallery, distance, budget, among=among, **options)
     warn_of_copies(found)
+    if noise is not None and isinstance(found.queries, MultiVectors):
+        raise InputError(f"noise cannot be combined with the distance {found.called}. Leave it out.", "noise")
     if noise is not None:
         from tieproof.evaluation.moves import noise_of
 
@@ -112,15 +115,26 @@ def make_search(
     exclude: Any = None,
     bits: int | None = None,
     rounding: BinaryFormat | None = None,
+    several: bool = False,
     among: Callable[[int, int | None], Exclusions] | None = None,
 ) -> Search | Sharded[Search]:
     """Make the search from the arguments of `nearest`.
 
+    several : whether the call takes items of several vectors
     among : returns what a number of queries excludes of a number of items, or in leave-one-out of None; by default,
         the items of the query's group and given pairs
     """
     queries, gallery = with_own_labels(queries, judged=True), with_own_labels(gallery, judged=True)
     kind, called = as_distance(distance, bits), reported(distance)
+    of_sets = isinstance(kind, Distance) and kind.several
+    if of_sets and not several:
+        raise InputError(
+            f"The distance {called} ranks items of several vectors, which only tp.evaluate, tp.nearest, "
+            "tp.knn_accuracy and Evaluator take. Pass one vector for each item, and another distance.",
+            "distance",
+        )
+    if of_sets and rounding is not None:
+        raise InputError(f"precision cannot be combined with the distance {called}. Leave it out.", "precision")
     one_side = gallery.embeddings is None
     names = {"embeddings": "embeddings"} if one_side else {"embeddings": "queries", "gallery": "gallery"}
 
@@ -147,11 +161,18 @@ def make_search(
             "bytes minus 128, which differ from other codes in every byte. Pass both in the same type.",
             ("embeddings", "gallery"),
         )
+    if not of_sets and any(isinstance(rows, MultiVectors) for rows in given):
+        raise InputError(
+            f"The distance {called} ranks items of one vector each, not of several. Pass distance='maxsim' or "
+            "'meanmaxsim', which take the vectors as they are: for sums of cosines, divide each vector by its norm "
+            "first, because the order of sums of rounded quotients has no exact meaning.",
+            "distance",
+        )
     ranked = each(lambda rows, name: _ranked_by(kind, rows, name, bits), *given)
     vectors, name = ranked[0], names["embeddings"]
-    if isinstance(kind, Distance) and not of_bits and vectors.dtype.itemsize == 1:
+    if isinstance(kind, Distance) and not (of_bits or of_sets) and vectors.dtype.itemsize == 1:
         warn_of_packed_codes(vectors, name)
-    if len(vectors) == vectors.shape[1] and not of_bits:
+    if len(vectors) == vectors.shape[1] and not (of_bits or of_sets):
         warn_of_similarities(vectors[:], name)
     for argument, values in (("gallery_labels", gallery.labels), ("gallery_groups", gallery.groups)):
         if one_side and values is not None:
@@ -204,7 +225,8 @@ def check_self_matches(problem: Search, digests: tuple[Words, Words] | None = No
     # Copies of an item often have the same code, so only a gallery with all queries is remarkable.
     share = 1.0 if isinstance(problem.distance, Distance) and problem.distance.bits else 0.5
     if len(pairs) >= max(FEWEST_ALIKE, share * count):
-        for rows, name in ((queries, "queries"), (gallery, "gallery")) if in_memory else ():
+        dense = in_memory and not isinstance(queries, MultiVectors)  # whose numbers were checked
+        for rows, name in ((queries, "queries"), (gallery, "gallery")) if dense else ():
             as_finite_embeddings(rows, name)  # an error comes before a warning
         warn_of_self_matches(pairs, count)
 
@@ -235,7 +257,9 @@ def in_memory(
 
 
 def _as_rows(values: Any, name: str) -> Array | RowSource:
-    """Return the values as an array, or as rows that are read when they are needed."""
+    """Return the values as an array, as items of several vectors, or as rows that are read when they are needed."""
+    if is_multi_vectors(values):
+        return as_multi_vectors(values, name)
     is_read = not isinstance(values, np.ndarray) and is_source(values)
     return values if is_read else as_array(vectors_of(values, name), name)
 
@@ -274,7 +298,7 @@ def _ranked_by(
 ) -> Embeddings | RankedRows:
     """Convert embeddings to the form that the distance ranks; a function gets them as they are."""
     convert = partial(_converted, kind, name, bits)
-    return convert(rows) if isinstance(rows, np.ndarray) else RankedRows.of(rows, convert)
+    return RankedRows.of(rows, convert) if is_source(rows) else convert(rows)
 
 
 def _converted(kind: Distance | DistanceFunction, name: str, bits: int | None, rows: Array) -> Embeddings:

@@ -70,6 +70,12 @@ def _with_any_alignment(values: Any, name: str) -> Array:
         )
     if type(values).__name__ == "LazyFrame":
         raise InputError(f"The {name} must not be a lazy frame (LazyFrame), which has no rows yet. Call .collect().")
+    if type(values).__name__ == "MultiVectors":
+        raise InputError(
+            f"The {name} must have one vector for each item, not several ({values!r}), which only tp.evaluate, "
+            "tp.nearest, tp.knn_accuracy and Evaluator rank, by distance='maxsim' or 'meanmaxsim'. Pass one vector "
+            "for each item."
+        )
     if hasattr(values, "toarray"):
         raise InputError(
             f"The {name} must not be a sparse matrix ({type(values).__name__}). Convert it with .toarray()."

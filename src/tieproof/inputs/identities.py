@@ -12,6 +12,7 @@ import numpy.typing as npt
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
 from tieproof.inputs.documents import Documents
+from tieproof.inputs.multi_vectors import MultiVectors
 from tieproof.native.calls import native
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
@@ -159,7 +160,15 @@ def words_of(labels: Array) -> Words:
 
 
 def rows_digests(rows: Embeddings, labels: Words, threads: int = 1) -> Words:
-    """Return the digests (n, 2) of rows (n, d) and their labels' words (n,)."""
+    """Return the digests (n, 2) of rows (n, d) and their labels' words (n,).
+
+    Of items of several vectors, the digests of the vectors are added, so their order does not matter.
+    """
+    if isinstance(rows, MultiVectors):
+        sums = np.zeros((len(rows), 2), dtype=np.uint64)
+        none = np.zeros(len(rows.vectors), dtype=np.uint64)
+        add_digests(np.repeat(np.arange(len(rows)), rows.lengths), rows_digests(rows.vectors, none, threads), sums)
+        rows = sums
     count, width = rows.shape
     keys, digests = keys_of(width), np.empty((count, 2), dtype=np.uint64)
     size = max(1, BLOCK_BYTES // (4 * max(1, width)))

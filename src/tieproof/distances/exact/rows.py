@@ -177,23 +177,32 @@ def distinct_rows(
     bounds = [0, *ends, len(embeddings)]
     leaders = np.concatenate(
         [
-            start + _identities(embeddings[start:stop], statistics.checksum[start:stop], up_to_factor)
+            start + first_equal(embeddings[start:stop], statistics.checksum[start:stop], up_to_factor)
             for start, stop in pairwise(bounds)
         ]
     )
     if ends:
         order = order[np.argsort(np.searchsorted(ends, order, side="right"), kind="stable")]
+    identity, first = numbered(leaders, order)
+    return describe(embeddings, identity, first, statistics)
+
+
+def numbered(leaders: IntArray, order: IntArray) -> tuple[IntArray, IntArray]:
+    """Number the rows that are their own leaders by the first appearance of their followers in `order`.
+
+    Returns the number of each row's leader (n,), and the row that appears first for each number (u,).
+    """
     in_order, places = leaders[order], np.arange(len(order))
     appearance, number = np.empty_like(places), np.empty_like(places)
     appearance[in_order[::-1]] = places[::-1]  # written last, and so kept, is the first appearance of each row
     first = in_order[appearance[in_order] == places]
     number[first] = places[: len(first)]
-    return describe(embeddings, number[leaders], first, statistics)
+    return number[leaders], first
 
 
 def describe(embeddings: Embeddings, identity: IntArray, first: IntArray, statistics: Statistics) -> Rows:
     """The distinct rows with these statistics; every row is divided by its own power of two."""
-    largest, weight = statistics.largest[first], np.bincount(identity)
+    largest, weight = statistics.largest[first], np.bincount(identity, minlength=len(first))
     return Rows(
         embeddings=embeddings,
         identity=identity,
@@ -313,7 +322,7 @@ def spans(count: int, dimensions: int) -> Iterator[slice]:
     return stripes(0, count, size)
 
 
-def _identities(embeddings: Embeddings, checksums: Checksums, up_to_factor: bool) -> IntArray:
+def first_equal(embeddings: Embeddings, checksums: Checksums, up_to_factor: bool) -> IntArray:
     """For each row (n,) the first row that equals it or, with `up_to_factor`, a positive multiple of it.
 
     Rows with equal checksums are candidates, which are compared exactly. A missed pair would cost time, but would not

@@ -15,6 +15,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_embeddings
+from tieproof.inputs.multi_vectors import as_multi_vectors, is_multi_vectors
 from tieproof.inputs.readers import json_lists, tables
 from tieproof.inputs.readers.columns import (
     Entry,
@@ -80,8 +81,8 @@ FILE_FORMATS = {
 }
 
 
-def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), labels: Array | None = None) -> Array:
-    """Read embeddings, shape (n, d), in the type in which they are stored.
+def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), labels: Array | None = None) -> Any:
+    """Read embeddings, shape (n, d), in the type in which they are stored; vectors and offsets as `MultiVectors`.
 
     location : a file, or a file and one of its entries: `file.npz:key`, `file.h5:group/name`,
         `file.safetensors:name`, `file.pt:key`, `file.parquet:column`. Without an entry, one called
@@ -136,7 +137,10 @@ def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), label
             f"{where} is a single column of a table, but every column except for the labels is a dimension of "
             f"embeddings. Give {where.path}, and the labels by a colon and the name of their column."
         )
-    return as_embeddings(entry.load(), f"embeddings of {Location(where.path, entry.name)}")
+    values = entry.load()
+    if is_multi_vectors(values):
+        return as_multi_vectors(values, "embeddings")
+    return as_embeddings(values, f"embeddings of {Location(where.path, entry.name)}")
 
 
 def read_labels(location: PathLike | Location) -> Array:
