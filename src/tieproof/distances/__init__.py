@@ -45,6 +45,7 @@ class Distance:
     up_to_factor : whether rows that are positive multiples of each other are equal
     bits : whether the embeddings are codes of bits, whose number may be given
     several : whether an item has several vectors, of which the space ranks sets
+    sparse : whether the space ranks sparse rows, too
     extent : a bound of the absolute distances of rows, given the bounds of both sides' entries and their dimensions
     takes : checks embeddings, given their name and `bits`, and converts them to the form that the space ranks
     """
@@ -56,6 +57,7 @@ class Distance:
     up_to_factor: bool = False
     bits: bool = False
     several: bool = False
+    sparse: bool = False
     extent: Callable[[float, float, int], float] = sum_of_entries
     takes: Callable[[Any, str, int | None], Embeddings] = any_numbers
 

@@ -158,7 +158,7 @@ def problem_of(result: Measured, given: Mapping[str, Any]) -> Problem:
             exclude=given.get("exclude"),
             bits=given.get("bits"),
             rounding=None if precision is None else find_format(precision),
-            several=True,
+            any_kind=True,
         )
     )
     relevance = problem.relevance

@@ -30,6 +30,7 @@ from tieproof.inputs.multi_vectors import MultiVectors, as_multi_vectors, is_mul
 from tieproof.inputs.options import BinaryFormat, check_whole, parse_memory, parse_threads
 from tieproof.inputs.relevance import Excluded, Exclusions, Relevance
 from tieproof.inputs.relevance_by_labels import by_labels
+from tieproof.inputs.sparse_rows import SparseRows, as_sparse, is_sparse, of_one_width
 from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.inputs.vectors import vectors_of
@@ -93,8 +94,9 @@ def make_problem(
 
     found = make_search(queries, gallery, distance, budget, among=among, **options)
     warn_of_copies(found)
-    if noise is not None and isinstance(found.queries, MultiVectors):
-        raise InputError(f"noise cannot be combined with the distance {found.called}. Leave it out.", "noise")
+    if noise is not None and isinstance(found.queries, MultiVectors | SparseRows):
+        rows = f"the distance {found.called}" if isinstance(found.queries, MultiVectors) else "sparse rows"
+        raise InputError(f"noise cannot be combined with {rows}. Leave it out.", "noise")
     if noise is not None:
         from tieproof.evaluation.moves import noise_of
 
@@ -115,19 +117,19 @@ def make_search(
     exclude: Any = None,
     bits: int | None = None,
     rounding: BinaryFormat | None = None,
-    several: bool = False,
+    any_kind: bool = False,
     among: Callable[[int, int | None], Exclusions] | None = None,
 ) -> Search | Sharded[Search]:
     """Make the search from the arguments of `nearest`.
 
-    several : whether the call takes items of several vectors
+    any_kind : whether the call takes sparse rows and items of several vectors, too
     among : returns what a number of queries excludes of a number of items, or in leave-one-out of None; by default,
         the items of the query's group and given pairs
     """
     queries, gallery = with_own_labels(queries, judged=True), with_own_labels(gallery, judged=True)
     kind, called = as_distance(distance, bits), reported(distance)
     of_sets = isinstance(kind, Distance) and kind.several
-    if of_sets and not several:
+    if of_sets and not any_kind:
         raise InputError(
             f"The distance {called} ranks items of several vectors, which only tp.evaluate, tp.nearest, "
             "tp.knn_accuracy and Evaluator take. Pass one vector for each item, and another distance.",
@@ -146,7 +148,12 @@ def make_search(
                 found.append(read(rows, name))
         return found
 
-    given = each(_as_rows, queries.embeddings, gallery.embeddings)
+    vocabulary: dict[Any, int] = {}
+    kinds = partial(_as_rows, vocabulary=vocabulary if any_kind else None)
+    given = of_one_width(each(kinds, queries.embeddings, gallery.embeddings), len(vocabulary))
+    sparse = isinstance(given[0], SparseRows)
+    if sparse:
+        _check_sparse(kind, called, rounding)
     own, items = given[0], given[-1]
     if len(items.shape) == len(own.shape) == 2 and items.shape[1] != own.shape[1]:
         raise InputError(
@@ -168,11 +175,11 @@ def make_search(
             "first, because the order of sums of rounded quotients has no exact meaning.",
             "distance",
         )
-    ranked = each(lambda rows, name: _ranked_by(kind, rows, name, bits), *given)
+    ranked = given if sparse else each(lambda rows, name: _ranked_by(kind, rows, name, bits), *given)
     vectors, name = ranked[0], names["embeddings"]
     if isinstance(kind, Distance) and not (of_bits or of_sets) and vectors.dtype.itemsize == 1:
         warn_of_packed_codes(vectors, name)
-    if len(vectors) == vectors.shape[1] and not (of_bits or of_sets):
+    if len(vectors) == vectors.shape[1] and not (of_bits or of_sets or sparse):
         warn_of_similarities(vectors[:], name)
     for argument, values in (("gallery_labels", gallery.labels), ("gallery_groups", gallery.groups)):
         if one_side and values is not None:
@@ -225,7 +232,7 @@ def check_self_matches(problem: Search, digests: tuple[Words, Words] | None = No
     # Copies of an item often have the same code, so only a gallery with all queries is remarkable.
     share = 1.0 if isinstance(problem.distance, Distance) and problem.distance.bits else 0.5
     if len(pairs) >= max(FEWEST_ALIKE, share * count):
-        dense = in_memory and not isinstance(queries, MultiVectors)  # whose numbers were checked
+        dense = in_memory and not isinstance(queries, MultiVectors | SparseRows)  # whose numbers were checked
         for rows, name in ((queries, "queries"), (gallery, "gallery")) if dense else ():
             as_finite_embeddings(rows, name)  # an error comes before a warning
         warn_of_self_matches(pairs, count)
@@ -256,8 +263,24 @@ def in_memory(
     return problem
 
 
-def _as_rows(values: Any, name: str) -> Array | RowSource:
-    """Return the values as an array, as items of several vectors, or as rows that are read when they are needed."""
+def _check_sparse(kind: Distance | DistanceFunction, called: str, rounding: BinaryFormat | None) -> None:
+    """Refuse what is not defined for sparse rows."""
+    if not (isinstance(kind, Distance) and kind.sparse):
+        names = ", ".join(name for name, distance in DISTANCES.items() if distance.sparse)
+        raise InputError(
+            f"The distance {called} takes no sparse rows. Pass one of {names}, or dense rows (.toarray()).", "distance"
+        )
+    if rounding is not None:
+        raise InputError("precision takes no sparse rows. Round their weights first, and leave it out.", "precision")
+
+
+def _as_rows(values: Any, name: str, vocabulary: dict[Any, int] | None) -> Array | RowSource:
+    """Return the values as an array, as items of another kind, or as rows that are read when they are needed.
+
+    vocabulary : the numbers of terms; None: sparse rows are refused
+    """
+    if vocabulary is not None and is_sparse(values):
+        return as_sparse(values, name, vocabulary)
     if is_multi_vectors(values):
         return as_multi_vectors(values, name)
     is_read = not isinstance(values, np.ndarray) and is_source(values)

@@ -9,6 +9,7 @@ from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.identities import Words
 from tieproof.inputs.lists import LabeledRows
 from tieproof.inputs.multi_vectors import MultiVectors
+from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.inputs.relevance import Exclusions
 from tieproof.inputs.relevance_by_labels import Labels
 from tieproof.inputs.shards.source import RankedRows
@@ -56,8 +57,8 @@ def warn_of_queries_in_gallery(
     """Warn if the gallery is equal to the queries and each query finds itself: probably leave-one-out is meant."""
     if queries.shape != gallery.shape or len(queries) < FEWEST_ALIKE:
         return
-    if isinstance(queries, MultiVectors):
-        same = isinstance(gallery, MultiVectors) and queries.same_as(gallery)
+    if isinstance(queries, MultiVectors | SparseRows):
+        same = type(gallery) is type(queries) and queries.same_as(gallery)  # type: ignore[arg-type]
     else:
         same = _equal_rows(queries, gallery)
         same = same and not _equal_rows(queries, np.broadcast_to(queries[:1], queries.shape))
@@ -82,6 +83,8 @@ def _equal_rows(array: Embeddings | RankedRows, other: Embeddings | RankedRows) 
 
 def may_share_rows(queries: Embeddings, gallery: Embeddings) -> bool:
     """Whether the first numbers of at least half of some queries occur in the gallery, which is fast to check."""
+    if isinstance(queries, SparseRows):
+        return True
     if isinstance(queries, MultiVectors) and isinstance(gallery, MultiVectors):
         queries, gallery = queries.vectors[queries.offsets[:-1]], gallery.vectors
     some, firsts = queries[:: max(1, len(queries) // CHECKED_ROWS), 0], gallery[:, 0].copy()

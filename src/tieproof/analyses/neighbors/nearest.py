@@ -113,7 +113,7 @@ def nearest(
     with calling({"embeddings": "queries"}):
         sides = ArgumentSide(queries, groups=groups), ArgumentSide(gallery, groups=gallery_groups)
         budget = as_budget(memory, threads)
-        search = make_search(*sides, distance, budget, exclude=exclude, bits=bits, several=True)
+        search = make_search(*sides, distance, budget, exclude=exclude, bits=bits, any_kind=True)
         warn_of_copies(search)
         return neighbors_of(in_memory(search), int(k), watched(progress))
 

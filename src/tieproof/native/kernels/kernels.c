@@ -46,6 +46,7 @@
 #include "pairs.h"
 #include "rounding_tiles.h"
 #include "row_digests.h"
+#include "terms.h"
 #include "twofold.h"
 
 #include "as_float.h"
@@ -59,6 +60,7 @@
 #include "pairs.h"
 #include "rounding_tiles.h"
 #include "row_digests.h"
+#include "terms.h"
 #include "twofold.h"
 
 #include "as_long.h"
