@@ -54,6 +54,7 @@ class InnerSpace(Space):
             self.product_error = self.product_errors
             self.prepare_rows(self.normalize)
         self.describe_tiles()
+        self.zeros_tie = self.items.sparse and self.relative and not self.integers and self.entries_are_nearness
 
     def choose_bits(self) -> None:
         """Compute tiles from the bits of rows of two values."""

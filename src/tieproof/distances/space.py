@@ -112,6 +112,7 @@ class Space(ABC):
     resources: Resources
     scale: KeyScale | None = None  # of keys; None if keys cannot be compared with those of other rows
     pair_cost = 1.0  # how long a pair that tiles leave open takes, compared with a tile, in terms of other distances
+    zeros_tie = False  # an entry of 0 is exact, and that of many items (engine/zeros.py)
     has_codes = False  # tiles can be computed from codes, in less time than from floats
     finer: "Space | None" = None  # the form and the errors of `quick_keys`, if there are any
     unrounded: "Space | None" = None  # the same distances before rounding, whose tiles may take less time

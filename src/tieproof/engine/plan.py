@@ -268,6 +268,8 @@ def _nearest_threshold(space: Space, rows: IntArray, thresholds: Thresholds) -> 
         place = np.searchsorted(rising, keys[i])
         above, below = rising[np.minimum(place, len(rising) - 1)], rising[np.maximum(place - 1, 0)]
         distances[i] = np.minimum(np.abs(above - keys[i]), np.abs(keys[i] - below))
+    if space.zeros_tie:
+        distances[keys == 0] = np.inf
     return distances
 
 
