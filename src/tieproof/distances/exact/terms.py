@@ -31,19 +31,27 @@ class Terms(NamedTuple):
 def products_of_terms(
     rows: Terms,
     items: Terms,
+    number: SmallIntArray,
+    dense: Array,
     at: Output[IntArray],
     row: Output[SmallIntArray],
     value: Output[Array],
     sums: Output[Array],
     out: Output[Array],
 ) -> None:
-    """Write the product of each row with each item to out[row, item]; all other outputs are working memory."""
+    """Write the product of each row with each item to out[row, item]; all other outputs are working memory.
+
+    dense : (terms, rows) the entries of terms that many rows have, which have these numbers; the number of others is -1
+    """
 
 
 @native
 def products_of_term_pairs(x: Terms, y: Terms, rows: IntArray, items: IntArray, out: Output[FloatArray]) -> None:
     """out[p] = the product of x[rows[p]] and y[items[p]], in float64."""
 
+
+FREQUENT = 16
+"""A term that more than one in so many rows have is added for all rows, which reads no list of rows."""
 
 MOST_COUNTED = 2**20
 """The most dimensions that are counted one by one for each tile; of more, only those that occur."""
@@ -69,10 +77,15 @@ def products(x: Terms, y: Terms, width: int) -> Array:
         place = np.where(used[place] == y.term, place, len(used)) if len(used) else np.zeros_like(place)
         x, y, width = x._replace(term=own.astype(np.int32)), y._replace(term=place.astype(np.int32)), len(used) + 1
     kind, count, height = x.value.dtype, len(x.term), len(x.starts) - 1
+    frequent = np.flatnonzero(FREQUENT * np.bincount(x.term, minlength=width) > height)
+    number = np.full(width, -1, dtype=np.int32)
+    number[frequent] = np.arange(len(frequent))
+    dense, some = np.zeros((len(frequent), height), dtype=kind), np.flatnonzero(number[x.term] >= 0)
+    dense[number[x.term[some]], np.repeat(np.arange(height), np.diff(x.starts))[some]] = x.value[some]
     out = np.empty((height, len(y.starts) - 1), dtype=kind)
     row, value = np.empty(count, dtype=np.int32), np.empty(count, dtype=kind)
     at, sums = np.zeros(width + 1, dtype=np.int64), np.empty((ITEMS_AT_ONCE, height), dtype=kind)
-    products_of_terms(x, y, at, row, value, sums, out)
+    products_of_terms(x, y, number, dense, at, row, value, sums, out)
     return out
 
 

@@ -30,10 +30,12 @@ static inline void OF(by_term)(const OF(Terms) *rows, Longs at, Ints row, Reals 
     AT(at, 0) = 0;
 }
 
-/* out[r, i] = the product of row r and item i. Working memory: `at`, `row` and `value` as in `by_term`, and a sum for
-   each row and ITEMS_AT_ONCE. */
+/* out[r, i] = the product of row r and item i. dense[number[t]] has the entries of all rows in a term t that many rows
+   have; number[t] is -1 for others. Working memory: `at`, `row` and `value` as in `by_term`, and a sum for each row and
+   ITEMS_AT_ONCE. */
 KERNEL void OF(products_of_terms)(
-    const OF(Terms) *rows, const OF(Terms) *items, Longs at, Ints row, Reals value, Reals sums, Reals out)
+    const OF(Terms) *rows, const OF(Terms) *items, Ints number, Reals dense, Longs at, Ints row, Reals value, Reals sums,
+    Reals out)
 {
     OF(by_term)(rows, at, row, value);
     for (int64_t first = 0; first < out.columns; first += ITEMS_AT_ONCE) {
@@ -44,6 +46,12 @@ KERNEL void OF(products_of_terms)(
             for (int64_t e = AT(items->starts, first + i); e < AT(items->starts, first + i + 1); e++) {
                 int64_t term = AT(items->term, e), stop = AT(at, term + 1);
                 REAL of_item = AT(items->value, e);
+                if (AT(number, term) >= 0) {
+                    const REAL *restrict of_rows = ROW(dense, AT(number, term)).at;
+                    for (int64_t r = 0; r < out.length; r++)
+                        sum[r] += of_item * of_rows[r];
+                    continue;
+                }
                 for (int64_t p = AT(at, term); p < stop; p++)
                     sum[AT(row, p)] += of_item * AT(value, p);
             }
