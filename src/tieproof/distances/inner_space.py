@@ -49,7 +49,11 @@ class InnerSpace(Space):
             self.choose_codes()
         else:
             self.tile_type = self.integer_type if self.integers else resources.dtype
-            self.chunk = self.items.dimensions if self.integers or self.items.sparse else min(resources.chunk, self.items.dimensions)
+            self.chunk = (
+                self.items.dimensions
+                if self.integers or self.items.sparse
+                else min(resources.chunk, self.items.dimensions)
+            )
             self.product_errors = bounds.inner_product(self.items.dimensions, self.chunk, self.tile_type)
             self.product_error = self.product_errors
             self.prepare_rows(self.normalize)

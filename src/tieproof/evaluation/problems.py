@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.distances import Distance, DistanceFunction, find_distance, reported
+from tieproof.distances import DISTANCES, Distance, DistanceFunction, find_distance, reported
 from tieproof.engine.problem import AnySearch, Budget, Problem, Progress, Search, Sharded, ShardedProblem, Watch
 from tieproof.errors import InputError, about
 from tieproof.evaluation.progress import progress_bar
@@ -30,8 +30,8 @@ from tieproof.inputs.multi_vectors import MultiVectors, as_multi_vectors, is_mul
 from tieproof.inputs.options import BinaryFormat, check_whole, parse_memory, parse_threads
 from tieproof.inputs.relevance import Excluded, Exclusions, Relevance
 from tieproof.inputs.relevance_by_labels import by_labels
-from tieproof.inputs.sparse_rows import SparseRows, as_sparse, is_sparse, of_one_width
 from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
+from tieproof.inputs.sparse_rows import SparseRows, as_sparse, is_sparse, of_one_width
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.inputs.vectors import vectors_of
 from tieproof.ties import Array
@@ -268,7 +268,8 @@ def _check_sparse(kind: Distance | DistanceFunction, called: str, rounding: Bina
     if not (isinstance(kind, Distance) and kind.sparse):
         names = ", ".join(name for name, distance in DISTANCES.items() if distance.sparse)
         raise InputError(
-            f"The distance {called} takes no sparse rows. Pass one of {names}, or dense rows (.toarray()).", "distance"
+            f"The distance {called} takes no sparse rows. Pass one of {names}, or dense rows (.toarray()).",
+            "distance",
         )
     if rounding is not None:
         raise InputError("precision takes no sparse rows. Round their weights first, and leave it out.", "precision")

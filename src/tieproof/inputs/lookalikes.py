@@ -9,10 +9,10 @@ from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.identities import Words
 from tieproof.inputs.lists import LabeledRows
 from tieproof.inputs.multi_vectors import MultiVectors
-from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.inputs.relevance import Exclusions
 from tieproof.inputs.relevance_by_labels import Labels
 from tieproof.inputs.shards.source import RankedRows
+from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.ties import Array, FloatArray, IntArray
 

@@ -90,7 +90,9 @@ class SparseRows:
 
     def same_as(self, other: "SparseRows") -> bool:
         """Whether both have the same rows in the same order."""
-        return all(np.array_equal(getattr(self, each), getattr(other, each)) for each in ("starts", "terms", "values"))
+        return all(
+            np.array_equal(getattr(self, each), getattr(other, each)) for each in ("starts", "terms", "values")
+        )
 
     def __repr__(self) -> str:
         """The numbers of rows, dimensions and entries."""
@@ -125,7 +127,9 @@ def as_sparse(values: Any, name: str, vocabulary: dict[Any, int]) -> SparseRows:
         return _from_torch(values, name)
     given, rows = values.nnz, values.tocsr()
     if len(rows.shape) != 2:
-        raise InputError(f"The {name} must have two dimensions, not the shape {rows.shape}. Pass a row for each item.")
+        raise InputError(
+            f"The {name} must have two dimensions, not the shape {rows.shape}. Pass a row for each item."
+        )
     return _checked(rows.indptr, rows.indices, rows.data, rows.shape, name, repeated=given != rows.nnz)
 
 
@@ -163,7 +167,7 @@ def _checked(starts: Any, terms: Any, data: Any, shape: tuple[int, ...], name: s
         )
     starts, terms = np.asarray(starts, dtype=np.int64), np.asarray(terms)
     row = np.repeat(np.arange(shape[0]), np.diff(starts))
-    if len(terms) and not (0 <= terms.min() and terms.max() < shape[1]):
+    if len(terms) and not (terms.min() >= 0 and terms.max() < shape[1]):
         raise InputError(f"The {name} have an entry outside of their {shape[1]} dimensions. Correct the indices.")
     bad = np.flatnonzero(~np.isfinite(data)) if data.dtype.kind == "f" else ()
     if len(bad):
@@ -184,7 +188,12 @@ def _checked(starts: Any, terms: Any, data: Any, shape: tuple[int, ...], name: s
             "as .sum_duplicates() and .coalesce() do."
         )
     small = data.dtype.itemsize < 4 or data.dtype == np.float32
-    if data.dtype.kind in "iu" and data.dtype.itemsize == 8 and len(data) and np.abs(data.astype(float)).max() >= EXACT:
+    if (
+        data.dtype.kind in "iu"
+        and data.dtype.itemsize == 8
+        and len(data)
+        and np.abs(data.astype(float)).max() >= EXACT
+    ):
         raise InputError(f"The {name} have integers beyond 2**53, which sparse rows cannot have. Divide all of them.")
     data = np.ascontiguousarray(data, dtype=np.float32 if small else np.float64)
     if (data == 0).any():

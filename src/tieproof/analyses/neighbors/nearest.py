@@ -22,6 +22,7 @@ from tieproof.evaluation.problems import (
     watched,
 )
 from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.multi_vectors import MultiVectors
 from tieproof.inputs.options import check_whole
 from tieproof.inputs.relevance import ranges
 from tieproof.ties import IntArray
@@ -185,7 +186,7 @@ class Admission:
 def _duplicates(search: Search, space: Space | None) -> int:
     """How many items of the gallery are equal to an earlier one."""
     items = search.queries if search.gallery is None else search.gallery
-    if space is not None and not isinstance(items, np.ndarray):
+    if space is not None and isinstance(items, MultiVectors):
         return len(items) - len(space.items)
     if space is not None and space.as_passed.items.exact_in_float64:
         alike = len(items) - len(space.items)
