@@ -26,11 +26,8 @@ from tieproof.native.calls import Output, native
 from tieproof.native.threads import cut, stripes
 from tieproof.ties import Array, FloatArray, IntArray
 
-VECTORS = 1024
-"""About how many vectors of items are multiplied at a time, so that the products stay in a cache."""
-
-PRODUCTS = 2**19
-"""The number of products that are computed at a time."""
+VECTORS, PRODUCTS = 1024, 2**21
+"""About how many vectors of items are multiplied at a time, and the most products, if memory allows (measured)."""
 
 
 @native
@@ -122,7 +119,7 @@ class MaxSim(Space):
                 if coded is not None:
                     add_largest_of_codes(coded, own_ends, query, out[:, some])
                     continue
-            for span in stripes(0, len(query), max(1, PRODUCTS // int(own_ends[-1]))):
+            for span in stripes(0, len(query), max(1, min(PRODUCTS, self.resources.batch) // int(own_ends[-1]))):
                 add_largest(self.products.tile(of_items, part_of(x, span)), own_ends, query[span], out[:, some])
         return out.astype(self.tile_type, copy=False)
 
