@@ -154,24 +154,25 @@ def render(measured: Measured) -> str:
     rows = [
         (
             row["case"],
-            *(shown(row, call, ".2f") for call in ("product", "evaluate", *PEERS)),
-            *(shown(row, call, ".2f", row["product"]) for call in ("evaluate", *PEERS)),
+            *(shown(row, call, ".2f") for call in ("product", "evaluate")),
+            shown(row, "evaluate", ".2f", row["product"]),
             str(row["at_most"]) + (", missed" if row["evaluate"] / row["product"] > row["at_most"] else ""),
+            *(shown(row, call, ".2f", row["product"]) for call in PEERS),
         )
         for row in measured["cases"]
     ]
     title = (
         f"{measured['queries']:,} queries of {OF_QUERY} vectors, {measured['gallery']:,} items of {OF_ITEM}, "
-        f"D = {DIMENSIONS}, seconds, and in products"
+        f"D = {DIMENSIONS}, seconds; from the fourth column on in products"
     )
-    headings = ("case", "product", "evaluate", *PEERS, *(f"{name} in products" for name in ("evaluate", *PEERS)))
+    headings = ("case", "product", "evaluate", "to product", "at most", *PEERS)
     differences = [
         (row["case"], shown(row, "spread", ".2f"), shown(row, "float32", ".1e"), shown(row, "numkong", ".2f"))
         for row in measured["compared"]
     ]
     below = "largest differences from exact scores, which have this standard deviation"
     columns = ("case", "standard deviation", "float32", "numkong")
-    return table(title, (*headings, "at most"), rows) + "\n" + table(below, columns, differences) + where(measured)
+    return table(title, headings, rows) + "\n" + table(below, columns, differences) + where(measured)
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tieproof.distances.gauge import SpaceGauge
     from tieproof.distances.space import Resources, Space
 
-DistanceName = Literal["cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming"]
+DistanceName = Literal["cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming", "maxsim", "meanmaxsim"]
 """The names that an editor completes; others, of other libraries or registered, are texts."""
 
 DistanceFunction = Callable[[Any, Any], Any]

@@ -6,6 +6,7 @@ vectors, whose rows are the vectors of items and whose columns those of queries.
 
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -225,14 +226,6 @@ MAXSIM = Distance(
     gauge=MaxSimGauge,
     several=True,
     takes=takes,
-    other_names=("max_sim", "late_interaction"),
 )
 
-MEANMAXSIM = Distance(
-    meaning="the mean over x in the query of the largest x.y with y in the item, larger is nearer",
-    space=MaxSim,
-    gauge=MeanMaxSimGauge,
-    several=True,
-    takes=takes,
-    other_names=("mean_maxsim", "mean_max_sim"),
-)
+MEANMAXSIM = replace(MAXSIM, meaning=MAXSIM.meaning.replace("sum", "mean"), gauge=MeanMaxSimGauge)
