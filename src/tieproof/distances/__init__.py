@@ -157,7 +157,7 @@ def make_space(
     if gallery is None:
         query_rows = item_rows = rows(queries, "embeddings", orders[0], ends)
         if distance.several:  # of which queries may have some twice
-            query_rows = rows(queries, "embeddings", orders[0], ends, True)
+            query_rows = rows(item_rows.embeddings, "embeddings", orders[0], ends, True)
     else:
         query_rows = rows(queries, "queries", orders[0], (), True)
         item_rows = rows(gallery, "gallery", orders[1], ends)

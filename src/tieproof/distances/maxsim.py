@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -146,7 +147,7 @@ class MaxSim(Space):
         """Yield the rows of pairs, each with the indices of some of its pairs, whose products fit into memory."""
         order = np.argsort(rows, kind="stable")
         runs = np.flatnonzero(np.diff(rows[order], prepend=-1))
-        for start, stop in zip(runs, [*runs[1:], len(order)], strict=True):
+        for start, stop in pairwise([*runs, len(order)]):
             row, own = int(rows[order[start]]), order[start:stop]
             most = max(1, self.resources.batch // 8 // int(self.queries.lengths[row]))
             for part in cut(self.items.lengths[columns[own]], most):
