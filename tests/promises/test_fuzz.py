@@ -108,13 +108,14 @@ def test_several_vectors(distance: str, monkeypatch: pytest.MonkeyPatch) -> None
     @given(data_sets(), st.sampled_from(list(FORCED)), THREADS, BUDGETS, st.data())
     def check(data: Data, forced: str, threads: int, memory: str, draw: st.DataObject) -> None:
         queries, labels = in_items(draw.draw, data.rows, data.labels)
-        data, options, items = data._replace(labels=labels), {}, queries
+        options: dict[str, Any] = {"distance": distance, "measures": ["AP"]}
+        data, items = data._replace(labels=labels), queries
         if data.gallery is not None and data.gallery_labels is not None:
             items, of_items = in_items(draw.draw, data.gallery, data.gallery_labels)
-            data, options = data._replace(gallery_labels=of_items), {"gallery": items, "gallery_labels": of_items}
+            data = data._replace(gallery_labels=of_items)
+            options |= {"gallery": items, "gallery_labels": of_items}
         hypothesis.assume(any(relevant for _, _, relevant in data.counted()))
         own, others = (maxsim_oracle.items_of(side.vectors, side.offsets.tolist()) for side in (queries, items))
-        options |= {"distance": distance, "measures": ["AP"]}
         result = tp.evaluate(queries, labels, **options)
         assert_average_precision(result, data, [[-score(query, item) for item in others] for query in own])
         with monkeypatch.context() as patch:

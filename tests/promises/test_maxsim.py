@@ -49,7 +49,7 @@ def labels_of(random: Random, count: int, classes: int) -> Array:
     return labels
 
 
-def close(found: tp.Estimate, expected: Sequence[Fraction]) -> bool:
+def close(found: Any, expected: Sequence[Fraction]) -> bool:
     values = (found.lower, found.expected, found.upper)
     return all(abs(Fraction(a) - b) <= Fraction(1, 10**12) * b for a, b in zip(values, expected, strict=True))
 

@@ -57,7 +57,7 @@ class Distance:
     bits: bool = False
     several: bool = False
     extent: Callable[[float, float, int], float] = sum_of_entries
-    takes: Callable[[Any, str, int | None], Embeddings] = any_numbers
+    takes: Callable[[Any, str, int | None], Any] = any_numbers
 
 
 class DistanceRegistry(UserDict[str, Any]):

@@ -68,7 +68,7 @@ class MaxSim(Space):
         self.largest_sum = float(self.size.max() * self.largest_norm.max())
         self.integers = self.products.integers and self.largest_sum <= bounds.EXACT_INTEGERS[FLOAT64]
         self.choose_tiles(resources)
-        self.precise = self.variant(FLOAT64, LONGEST_SUM)
+        self.precise: Any = self.variant(FLOAT64, LONGEST_SUM)
 
     @property
     def zero_vectors(self) -> int:
@@ -158,7 +158,7 @@ class MaxSim(Space):
 
         Only products whose float64 intervals reach the largest lower end are computed exactly.
         """
-        products = self.precise.products
+        products: Dot = self.precise.products
         count, x = self.queries.vectors_of(row)
         length, y = self.items.vectors_of(columns)
         starts = np.cumsum(length) - length

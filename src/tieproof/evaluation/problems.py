@@ -255,7 +255,7 @@ def in_memory(
     return problem
 
 
-def _as_rows(values: Any, name: str) -> Array | RowSource:
+def _as_rows(values: Any, name: str) -> Any:
     """Return the values as an array, as items of several vectors, or as rows that are read when they are needed."""
     if is_multi_vectors(values):
         return as_multi_vectors(values, name)
@@ -291,9 +291,7 @@ def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance 
     return kind
 
 
-def _ranked_by(
-    kind: Distance | DistanceFunction, rows: Array | RowSource, name: str, bits: int | None
-) -> Embeddings | RankedRows:
+def _ranked_by(kind: Distance | DistanceFunction, rows: Any, name: str, bits: int | None) -> Embeddings | RankedRows:
     """Convert embeddings to the form that the distance ranks; a function gets them as they are."""
     convert = partial(_converted, kind, name, bits)
     return RankedRows.of(rows, convert) if is_source(rows) else convert(rows)
