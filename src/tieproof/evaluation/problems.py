@@ -30,7 +30,7 @@ from tieproof.inputs.multi_vectors import MultiVectors, as_multi_vectors, is_mul
 from tieproof.inputs.options import BinaryFormat, check_whole, parse_memory, parse_threads
 from tieproof.inputs.relevance import Excluded, Exclusions, Relevance
 from tieproof.inputs.relevance_by_labels import by_labels
-from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
+from tieproof.inputs.shards.source import ArraySource, RankedRows
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.ties import Array
 
