@@ -1052,8 +1052,8 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
             "Report 'expected' with its interval, 'lower' for claims, and 'upper' never.",
             "Evaluated 5 queries, leave-one-out among 5 items of 2 dimensions, under cosine distance.",
             "An ambiguous tie mixes relevant and other items; there are 5 of them.",
-            "The largest tie holds 4 items. 'tie std' has the ties of each query broken independently; one order of the "
-            "items for all queries can spread the mean several times as much.",
+            "The largest tie holds 4 items. 'tie std' has the ties of each query broken independently; one order of "
+            "the items for all queries can spread the mean several times as much.",
         ],
     ),
     "skipped": (

@@ -20,8 +20,8 @@ def space_of(name: str, dtype: Any, chunk: int) -> tuple[MaxSim, list[list[Fract
     """A space of some queries and items, and its exact scores."""
     random = np.random.default_rng(7)
     data = HARD_SETS[name](random, (30, 5))
-    queries = tp.MultiVectors(data[:10], [0, 3, 4, 8, 10])
-    gallery = tp.MultiVectors(data[10:], [0, 1, 4, 6, 7, 13, 15, 20])
+    queries: Any = tp.MultiVectors(data[:10], [0, 3, 4, 8, 10])
+    gallery: Any = tp.MultiVectors(data[10:], [0, 1, 4, 6, 7, 13, 15, 20])
     order = np.arange(4), np.arange(7)
     resources = Resources(2**20, np.dtype(dtype), chunk)
     space = make_space(find_distance("maxsim"), queries, gallery, order, resources)

@@ -52,7 +52,8 @@ def outcome(embeddings: Any, labels: Array, **options: Any) -> Any:
 def test_the_same_bits_as_dense_rows(name: str, distance: str) -> None:
     random = np.random.default_rng(3)
     rows, labels = with_zeros(random, name), random.integers(0, 3, 26)
-    own, whole = {"distance": distance}, sparse.csr_array(rows)
+    own: dict[str, Any] = {"distance": distance}
+    whole = sparse.csr_array(rows)
     if is_too_large(rows):
         with pytest.raises(tp.InputError, match=r"beyond 2\*\*53"):
             tp.evaluate(whole, labels, **own)
@@ -139,7 +140,7 @@ def test_no_dimension_costs_memory() -> None:
     assert result.ties.largest_tie == 29
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "cityblock": ({"distance": "cityblock"}, "takes no sparse rows. Pass one of cosine, euclidean, sqeuclidean, dot"),
     "function": ({"distance": lambda x, y: x @ y.T}, "takes no sparse rows"),
     "precision": ({"precision": "float16"}, "precision takes no sparse rows"),

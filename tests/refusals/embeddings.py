@@ -116,7 +116,8 @@ CASES: dict[str, Case] = {
         lambda: tp.MultiVectors(GOOD, [0.0, 6.0]), r"offsets must be integers .* not float64"
     ),
     "NaN in a vector of an item": Case(
-        lambda: tp.MultiVectors(with_value(np.nan), [0, 2, 6]), r"a vector of item 1 contains nan"
+        lambda: tp.MultiVectors(with_value(np.nan), [0, 2, 6]),
+        r"vectors must contain only finite numbers, but row 3 contains nan",
     ),
     "a mask of another shape": Case(
         lambda: tp.MultiVectors.padded(np.zeros((2, 3, 4)), np.ones((2, 4))), r"shapes are \(2, 3, 4\) and \(2, 4\)"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tieproof.distances.gauge import SpaceGauge
     from tieproof.distances.space import Resources, Space
 
-DistanceName = Literal["cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming"]
+DistanceName = Literal["cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming", "maxsim", "meanmaxsim"]
 """The names that an editor completes; others, of other libraries or registered, are texts."""
 
 DistanceFunction = Callable[[Any, Any], Any]
@@ -59,7 +59,7 @@ class Distance:
     several: bool = False
     sparse: bool = False
     extent: Callable[[float, float, int], float] = sum_of_entries
-    takes: Callable[[Any, str, int | None], Embeddings] = any_numbers
+    takes: Callable[[Any, str, int | None], Any] = any_numbers
 
 
 class DistanceRegistry(UserDict[str, Any]):
@@ -164,7 +164,7 @@ def make_space(
     if gallery is None:
         query_rows = item_rows = rows(queries, "embeddings", orders[0], ends)
         if distance.several:  # of which queries may have some twice
-            query_rows = rows(queries, "embeddings", orders[0], ends, True)
+            query_rows = rows(item_rows.embeddings, "embeddings", orders[0], ends, True)
     else:
         query_rows = rows(queries, "queries", orders[0], (), True)
         item_rows = rows(gallery, "gallery", orders[1], ends)

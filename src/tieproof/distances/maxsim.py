@@ -6,7 +6,9 @@ vectors, whose rows are the vectors of items and whose columns those of queries.
 
 from collections.abc import Iterator
 from copy import copy
+from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -26,11 +28,8 @@ from tieproof.native.calls import Output, native
 from tieproof.native.threads import cut, stripes
 from tieproof.ties import Array, FloatArray, IntArray
 
-VECTORS = 1024
-"""About how many vectors of items are multiplied at a time, so that the products stay in a cache."""
-
-PRODUCTS = 2**19
-"""The number of products that are computed at a time."""
+VECTORS, PRODUCTS = 1024, 2**21
+"""About how many vectors of items are multiplied at a time, and the most products, if memory allows (measured)."""
 
 
 @native
@@ -69,7 +68,7 @@ class MaxSim(Space):
         self.largest_sum = float(self.size.max() * self.largest_norm.max())
         self.integers = self.products.integers and self.largest_sum <= bounds.EXACT_INTEGERS[FLOAT64]
         self.choose_tiles(resources)
-        self.precise = self.variant(FLOAT64, LONGEST_SUM)
+        self.precise: Any = self.variant(FLOAT64, LONGEST_SUM)
 
     @property
     def zero_vectors(self) -> int:
@@ -122,7 +121,7 @@ class MaxSim(Space):
                 if coded is not None:
                     add_largest_of_codes(coded, own_ends, query, out[:, some])
                     continue
-            for span in stripes(0, len(query), max(1, PRODUCTS // int(own_ends[-1]))):
+            for span in stripes(0, len(query), max(1, min(PRODUCTS, self.resources.batch) // int(own_ends[-1]))):
                 add_largest(self.products.tile(of_items, part_of(x, span)), own_ends, query[span], out[:, some])
         return out.astype(self.tile_type, copy=False)
 
@@ -148,7 +147,7 @@ class MaxSim(Space):
         """Yield the rows of pairs, each with the indices of some of its pairs, whose products fit into memory."""
         order = np.argsort(rows, kind="stable")
         runs = np.flatnonzero(np.diff(rows[order], prepend=-1))
-        for start, stop in zip(runs, [*runs[1:], len(order)], strict=True):
+        for start, stop in pairwise([*runs, len(order)]):
             row, own = int(rows[order[start]]), order[start:stop]
             most = max(1, self.resources.batch // 8 // int(self.queries.lengths[row]))
             for part in cut(self.items.lengths[columns[own]], most):
@@ -159,7 +158,7 @@ class MaxSim(Space):
 
         Only products whose float64 intervals reach the largest lower end are computed exactly.
         """
-        products = self.precise.products
+        products: Dot = self.precise.products
         count, x = self.queries.vectors_of(row)
         length, y = self.items.vectors_of(columns)
         starts = np.cumsum(length) - length
@@ -228,14 +227,6 @@ MAXSIM = Distance(
     gauge=MaxSimGauge,
     several=True,
     takes=takes,
-    other_names=("max_sim", "late_interaction"),
 )
 
-MEANMAXSIM = Distance(
-    meaning="the mean over x in the query of the largest x.y with y in the item, larger is nearer",
-    space=MaxSim,
-    gauge=MeanMaxSimGauge,
-    several=True,
-    takes=takes,
-    other_names=("mean_maxsim", "mean_max_sim"),
-)
+MEANMAXSIM = replace(MAXSIM, meaning=MAXSIM.meaning.replace("sum", "mean"), gauge=MeanMaxSimGauge)

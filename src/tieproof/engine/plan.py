@@ -261,7 +261,7 @@ def _is_possible(choice: TileChoice, space: Space) -> bool:
 def _nearest_threshold(space: Space, rows: IntArray, thresholds: Thresholds) -> FloatArray:
     """The differences between the keys of a sample of items and the nearest threshold of each query."""
     precise = space.variant(np.dtype(np.float64), LONG)
-    keys, _ = precise.key_block(rows, evenly(len(space.items), ITEMS))
+    keys, _ = precise.key_block(rows, evenly(len(space.items), int(ITEMS * space.pair_cost**0.5)))
     distances = np.empty_like(keys)
     for i, (start, stop) in enumerate(zip(thresholds.start, thresholds.stop, strict=True)):
         rising = thresholds.key[start:stop][::-1]

@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.distances.space import Entries
 from tieproof.engine.resolve import hide_in_rows
 from tieproof.engine.structures import Targets, Undecided
-from tieproof.ties import IntArray, SmallIntArray
+from tieproof.ties import IntArray
 
 HIDDEN = -1.0
 """Below every nearness of rows without negative weights."""
@@ -17,7 +17,7 @@ HIDDEN = -1.0
 class Zeros:
     """How many items share no term with each query, and one of them."""
 
-    def __init__(self, targets: Targets, weight: SmallIntArray) -> None:
+    def __init__(self, targets: Targets, weight: IntArray) -> None:
         self.targets, self.weight = targets, weight.astype(np.float64)
         self.count = np.zeros(len(targets.row), dtype=np.int64)
         self.item = np.zeros_like(self.count)

@@ -71,8 +71,8 @@ def _as_counted(problem: Problem | ShardedProblem, in_parts: bool) -> Problem | 
     if in_parts:
         if isinstance(problem.queries, MultiVectors | SparseRows):
             raise InputError(
-                "Sparse rows and items of several vectors cannot be counted part by part, as cluster= and checkpoint= "
-                "do. Leave both out.",
+                "Sparse rows and items of several vectors cannot be counted part by part, as with cluster= and "
+                "checkpoint=. Leave both out.",
                 "embeddings",
             )
         problem = as_sharded(problem)

@@ -30,7 +30,7 @@ from tieproof.inputs.multi_vectors import MultiVectors, as_multi_vectors, is_mul
 from tieproof.inputs.options import BinaryFormat, check_whole, parse_memory, parse_threads
 from tieproof.inputs.relevance import Excluded, Exclusions, Relevance
 from tieproof.inputs.relevance_by_labels import by_labels
-from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
+from tieproof.inputs.shards.source import ArraySource, RankedRows
 from tieproof.inputs.sparse_rows import SparseRows, as_sparse, is_sparse, of_one_width
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.inputs.vectors import vectors_of
@@ -275,7 +275,7 @@ def _check_sparse(kind: Distance | DistanceFunction, called: str, rounding: Bina
         raise InputError("precision takes no sparse rows. Round their weights first, and leave it out.", "precision")
 
 
-def _as_rows(values: Any, name: str, vocabulary: dict[Any, int] | None) -> Array | RowSource:
+def _as_rows(values: Any, name: str, vocabulary: dict[Any, int] | None) -> Any:
     """Return the values as an array, as items of another kind, or as rows that are read when they are needed.
 
     vocabulary : the numbers of terms; None: sparse rows are refused
@@ -317,9 +317,7 @@ def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance 
     return kind
 
 
-def _ranked_by(
-    kind: Distance | DistanceFunction, rows: Array | RowSource, name: str, bits: int | None
-) -> Embeddings | RankedRows:
+def _ranked_by(kind: Distance | DistanceFunction, rows: Any, name: str, bits: int | None) -> Embeddings | RankedRows:
     """Convert embeddings to the form that the distance ranks; a function gets them as they are."""
     convert = partial(_converted, kind, name, bits)
     return RankedRows.of(rows, convert) if is_source(rows) else convert(rows)

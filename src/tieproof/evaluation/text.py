@@ -237,7 +237,8 @@ def about_ties(result: Measured) -> Iterator[str]:
     if ties.ambiguous_ties:
         largest = f"the largest tie holds {count(ties.largest_tie, 'item')}"
         more = "'tie std' has them independent" if _share_an_order(result) else largest
-        yield f"{touched:,} of {count(queries, 'query')} {'holds' if touched == 1 else 'hold'} an ambiguous tie; {more}."
+        hold = "holds" if touched == 1 else "hold"
+        yield f"{touched:,} of {count(queries, 'query')} {hold} an ambiguous tie; {more}."
     elif changed:
         yield (
             f"No tie mixes relevant and other items, but the grades or judgments of tied items differ, which changes "

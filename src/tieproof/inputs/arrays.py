@@ -78,8 +78,8 @@ def _with_any_alignment(values: Any, name: str) -> Array:
         )
     if hasattr(values, "toarray"):
         raise InputError(
-            f"The {name} must not be a sparse matrix ({type(values).__name__}). Convert it with .toarray(), or pass it "
-            "to tp.evaluate or tp.nearest, which rank sparse rows."
+            f"The {name} must not be a sparse matrix ({type(values).__name__}). Convert it with .toarray(), or pass "
+            "it to tp.evaluate or tp.nearest, which rank sparse rows."
         )
     if type(values).__module__.partition(".")[0] == "h5py":
         from tieproof.inputs.readers.hdf5_storage import check_stored

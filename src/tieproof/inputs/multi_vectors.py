@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_embeddings, as_numbers, blocks
+from tieproof.inputs.arrays import as_finite_embeddings, as_numbers
 from tieproof.inputs.relevance import ranges
 from tieproof.ties import Array, BoolArray, IntArray
 
@@ -41,9 +41,8 @@ class MultiVectors:
     """
 
     def __init__(self, vectors: Any, offsets: Any) -> None:
-        self.vectors = as_embeddings(vectors, "vectors")
+        self.vectors = as_finite_embeddings(vectors, "vectors")
         self.offsets = _checked_offsets(offsets, len(self.vectors))
-        _check_finite(self)
 
     @classmethod
     def padded(cls, x: Any, mask: Any) -> "MultiVectors":
@@ -130,15 +129,14 @@ def _checked_offsets(values: Any, total: int) -> IntArray:
     if offsets.ndim != 1 or len(offsets) < 2 or offsets.dtype.kind not in "iu":
         raise InputError(
             "The offsets must be integers of the shape (items + 1,), for at least one item, not "
-            f"{offsets.dtype.name} of the shape {offsets.shape}. Pass where the vectors of each item start, and the "
-            "number of all vectors last."
+            f"{offsets.dtype.name} of the shape {offsets.shape}. Pass where the vectors of each item start, and "
+            "their number."
         )
     offsets = offsets.astype(np.int64)
     if offsets[0] != 0 or offsets[-1] != total or (np.diff(offsets) < 0).any():
         raise InputError(
             f"The offsets must rise from 0 to the number of vectors, which is {total}; they start with {offsets[0]} "
-            f"and end with {offsets[-1]}. Pass where the vectors of each item start, and the number of all vectors "
-            "last."
+            f"and end with {offsets[-1]}. Pass where the vectors of each item start, and the number of all last."
         )
     empty = np.flatnonzero(np.diff(offsets) == 0)
     if len(empty):
@@ -147,20 +145,6 @@ def _checked_offsets(values: Any, total: int) -> IntArray:
             f"{len(offsets) - 1} items have none). Leave such items out, or pass a vector of zeros for each."
         )
     return offsets
-
-
-def _check_finite(items: MultiVectors) -> None:
-    """Refuse NaN and infinity; the message names the first item that contains them."""
-    for start, block in blocks(items.vectors):
-        finite = np.isfinite(block).all(axis=1)
-        if not finite.all():
-            row = int(np.argmin(finite))
-            item = int(np.searchsorted(items.offsets, start + row, side="right")) - 1
-            raise InputError(
-                f"The vectors must contain only finite numbers, but a vector of item {item} contains "
-                f"{block[row][~np.isfinite(block[row])][0]}. Find out why the model returned it, and leave the item "
-                "out or repair it."
-            )
 
 
 def is_multi_vectors(values: Any) -> bool:

@@ -184,8 +184,8 @@ def _checked(starts: Any, terms: Any, data: Any, shape: tuple[int, ...], name: s
         repeated = repeated or len(twice) > 0
     if repeated:
         raise InputError(
-            f"The {name} have two entries of one dimension in a row, whose sum a float would round. Add them up first, "
-            "as .sum_duplicates() and .coalesce() do."
+            f"The {name} have two entries of one dimension in a row, whose sum a float would round. Add them up "
+            "first, as .sum_duplicates() and .coalesce() do."
         )
     small = data.dtype.itemsize < 4 or data.dtype == np.float32
     if (

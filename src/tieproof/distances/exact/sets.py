@@ -99,4 +99,4 @@ def _have_equal_vectors(vector: IntArray, starts: IntArray, others: IntArray, le
     """Whether the vectors of items with these starts are those of other items of the same lengths."""
     place, own = ranges(starts, length)
     differ = vector[own] != vector[ranges(others, length)[1]]
-    return np.bincount(place[differ], minlength=len(starts)) == 0
+    return np.asarray(np.bincount(place[differ], minlength=len(starts)) == 0)

@@ -298,9 +298,8 @@ class ExactRows:
     def batch(self, x_rows: IntArray, row_places: IntArray, y_rows: IntArray, column_places: IntArray) -> PairBatch:
         """The slices of the pairs' distinct rows minus the common row, and each pair's indices in them."""
         if self.items.sparse:
-            sides = [
-                side.embeddings[side.first[some]] for side, some in ((self.queries, x_rows), (self.items, y_rows))
-            ]
+            chosen = ((self.queries, x_rows), (self.items, y_rows))
+            sides = [side.embeddings[side.first[some]] for side, some in chosen]
             used = np.unique(np.concatenate([side.terms for side in sides]))
             cut_x, cut_y = self.cut(*([side.among(used).astype(np.float64)] for side in sides))
             return PairBatch(cut_x, cut_y, row_places, column_places)

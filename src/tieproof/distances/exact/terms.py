@@ -1,7 +1,7 @@
-"""Sparse rows: their statistics, which of them are equal, their products, and their exact sums.
+"""Products of sparse rows, in tiles and of pairs.
 
-A product of two rows has at most as many summands that are not zero as a row has entries, which takes the place of the
-dimensions in all error bounds.
+A product of two rows has at most as many summands that are not zero as a row has entries. This number takes the place
+of the dimensions in all error bounds.
 """
 
 from typing import Any, NamedTuple
@@ -41,7 +41,7 @@ def products_of_terms(
 ) -> None:
     """Write the product of each row with each item to out[row, item]; all other outputs are working memory.
 
-    dense : (terms, rows) the entries of terms that many rows have, which have these numbers; the number of others is -1
+    dense : (terms, rows) the entries of terms that many rows have, by their `number`, which is -1 for other terms
     """
 
 
