@@ -119,7 +119,7 @@ class Space(ABC):
     before_rounding = False  # tiles are of distances before rounding, keys of ranked items of rounded ones
     bits: tuple[Bits, Bits] | None = None  # of queries and items, from which tiles are computed, if any
     sum_of_words: SumOfWords | None = None  # of short integers, in the order of exact keys, if there is such a sum
-    prepared: tuple["Prepared | PreparedTerms", ...] = ()  # the prepared rows from which tiles are computed, if any
+    prepared: tuple[Any, ...] = ()  # the prepared rows from which tiles are computed, if any
     form: NearnessForm  # the conversion of entries to nearness
     entries_are_nearness: bool  # the form changes no entry
     all_errors: Error  # the error of all queries and items

@@ -58,7 +58,7 @@ def warn_of_queries_in_gallery(
     if queries.shape != gallery.shape or len(queries) < FEWEST_ALIKE:
         return
     if isinstance(queries, MultiVectors | SparseRows):
-        same = type(gallery) is type(queries) and queries.same_as(gallery)  # type: ignore[arg-type]
+        same = type(gallery) is type(queries) and queries.same_as(gallery)
     else:
         same = _equal_rows(queries, gallery)
         same = same and not _equal_rows(queries, np.broadcast_to(queries[:1], queries.shape))

@@ -154,7 +154,7 @@ def _from_dictionaries(values: Any, name: str, vocabulary: dict[Any, int]) -> Sp
     return _checked(starts, np.array(numbers, dtype=np.int64), data, (len(values), width), name, repeated=False)
 
 
-def _checked(starts: Any, terms: Any, data: Any, shape: tuple[int, ...], name: str, repeated: bool) -> SparseRows:
+def _checked(starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated: bool) -> SparseRows:
     """Return rows with ascending terms and without zeros; refuse what is not finite, repeated, or not exact."""
     if data.dtype.kind not in "fiub" or data.dtype.itemsize > 8:
         raise InputError(
@@ -166,10 +166,10 @@ def _checked(starts: Any, terms: Any, data: Any, shape: tuple[int, ...], name: s
             f"The {name} must have at least one row, and from 1 to 2**31 - 1 dimensions, not the shape {shape}."
         )
     starts, terms = np.asarray(starts, dtype=np.int64), np.asarray(terms)
-    row = np.repeat(np.arange(shape[0]), np.diff(starts))
+    row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     if len(terms) and not (terms.min() >= 0 and terms.max() < shape[1]):
         raise InputError(f"The {name} have an entry outside of their {shape[1]} dimensions. Correct the indices.")
-    bad = np.flatnonzero(~np.isfinite(data)) if data.dtype.kind == "f" else ()
+    bad = np.flatnonzero(~np.isfinite(data))
     if len(bad):
         raise InputError(
             f"The {name} must contain only finite numbers, but row {row[bad[0]]} contains {data[bad[0]]}. Find out "

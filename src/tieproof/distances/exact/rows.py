@@ -51,7 +51,7 @@ class Rows:
     direct : whether products may be computed from the array in memory without conversion
     """
 
-    embeddings: Embeddings
+    embeddings: Any  # an array (n, d), or SparseRows
     identity: IntArray
     first: IntArray
     weight: IntArray
