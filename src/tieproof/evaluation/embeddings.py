@@ -124,10 +124,12 @@ def evaluate(
 
     Parameters
     ----------
-    embeddings : (n, d) floats, integers or bools of at most 64 bits
+    embeddings : (n, d) floats, integers or bools of at most 64 bits, or sparse rows
         A NumPy array (it may be memory-mapped), a torch tensor, or anything with `__array__` or DLPack; or the
-        shards that `tieproof.open` returns, which have labels and groups and are read in blocks within `memory`. For
-        "maxsim" and "meanmaxsim", items of several vectors: `MultiVectors`, or a list of arrays (t, d).
+        shards that `tieproof.open` returns, which have labels and groups and are read in blocks within `memory`.
+        Sparse rows are a matrix of SciPy or torch, or a list of dictionaries {term: weight}, for dot, cosine and
+        Euclidean distance. For "maxsim" and "meanmaxsim", items of several vectors: `MultiVectors`, or a list of
+        arrays (t, d).
     labels : (n,) integers or strings, or (n, c) of 0/1
         Items with the query's label are relevant; with columns, items that share at least one class. A single
         column of only 0 and 1 is one class: items with 0 belong to no class. Floats are accepted as integers if their

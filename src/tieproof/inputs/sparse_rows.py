@@ -130,7 +130,7 @@ def as_sparse(values: Any, name: str, vocabulary: dict[Any, int]) -> SparseRows:
         raise InputError(
             f"The {name} must have two dimensions, not the shape {rows.shape}. Pass a row for each item."
         )
-    return _checked(rows.indptr, rows.indices, rows.data, rows.shape, name, repeated=given != rows.nnz)
+    return of_parts(rows.indptr, rows.indices, rows.data, rows.shape, name, repeated=given != rows.nnz)
 
 
 def _from_torch(values: Any, name: str) -> SparseRows:
@@ -141,7 +141,7 @@ def _from_torch(values: Any, name: str) -> SparseRows:
     repeated = joined is not values and joined.values().numel() != values._nnz()
     rows = joined.to_sparse_csr()
     parts = (rows.crow_indices().numpy(), rows.col_indices().numpy(), rows.values().numpy())
-    return _checked(*parts, tuple(rows.shape), name, repeated)
+    return of_parts(*parts, tuple(rows.shape), name, repeated)
 
 
 def _from_dictionaries(values: Any, name: str, vocabulary: dict[Any, int]) -> SparseRows:
@@ -151,11 +151,14 @@ def _from_dictionaries(values: Any, name: str, vocabulary: dict[Any, int]) -> Sp
     weights = [weight for row in values for weight in row.values()]
     data = np.asarray(weights if weights else np.zeros(0))
     width = max(1, len(vocabulary))
-    return _checked(starts, np.array(numbers, dtype=np.int64), data, (len(values), width), name, repeated=False)
+    return of_parts(starts, np.array(numbers, dtype=np.int64), data, (len(values), width), name)
 
 
-def _checked(starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated: bool) -> SparseRows:
-    """Return rows with ascending terms and without zeros; refuse what is not finite, repeated, or not exact."""
+def of_parts(starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated: bool = False) -> SparseRows:
+    """Return rows with ascending terms and without zeros; refuse what is not finite, repeated, or not exact.
+
+    repeated : whether some terms are known to have been repeated
+    """
     if data.dtype.kind not in "fiub" or data.dtype.itemsize > 8:
         raise InputError(
             f"The {name} must have weights that are floats, integers or bools of at most 64 bits, not {data.dtype}. "

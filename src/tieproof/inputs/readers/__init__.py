@@ -29,6 +29,7 @@ from tieproof.inputs.readers.columns import (
 from tieproof.inputs.readers.contents import stored_confidences, stored_labels
 from tieproof.inputs.readers.location import File, Location, RemoteFile, check, split
 from tieproof.inputs.readers.trec_told import layout_of_file
+from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.ties import Array
 
 PathLike = str | os.PathLike[str]
@@ -69,6 +70,7 @@ FILE_FORMATS = {
     ".parquet": FileFormat(_late("parquet", "entries"), _late("parquet", "matrix")),
     ".csv": FileFormat(_late("delimited", "entries", ","), _late("delimited", "matrix", ",")),
     ".tsv": FileFormat(_late("delimited", "entries", "\t"), _late("delimited", "matrix", "\t")),
+    ".csr": FileFormat(_late("sparse", "csr"), elsewhere=False),
     ".fbin": FileFormat(_late("ann_benchmarks", "vectors", "<f4")),
     ".u8bin": FileFormat(_late("ann_benchmarks", "vectors", "<u1")),
     ".i8bin": FileFormat(_late("ann_benchmarks", "vectors", "<i1")),
@@ -82,7 +84,7 @@ FILE_FORMATS = {
 
 
 def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), labels: Array | None = None) -> Any:
-    """Read embeddings, shape (n, d), in the type in which they are stored; vectors and offsets as `MultiVectors`.
+    """Read embeddings, shape (n, d), as stored; vectors and offsets as `MultiVectors`.
 
     location : a file, or a file and one of its entries: `file.npz:key`, `file.h5:group/name`,
         `file.safetensors:name`, `file.pt:key`, `file.parquet:column`. Without an entry, one called
@@ -138,6 +140,8 @@ def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), label
             f"embeddings. Give {where.path}, and the labels by a colon and the name of their column."
         )
     values = entry.load()
+    if isinstance(values, SparseRows):
+        return values
     if is_multi_vectors(values):
         return as_multi_vectors(values, "embeddings")
     return as_embeddings(values, f"embeddings of {Location(where.path, entry.name)}")

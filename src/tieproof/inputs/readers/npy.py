@@ -16,6 +16,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.readers import sparse
 from tieproof.inputs.readers.columns import Entry, RowReader
 from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.location import File, Location, reading, state_of
@@ -142,6 +143,9 @@ def archive(path: Path, named: Collection[str] = ()) -> list[Entry]:
                 "which one they read; write the archive again with each array once."
             )
         entries = {name: _member(path, file, name) for name in members}
+    arrays = {name.removesuffix(".npy"): entry for name, entry in entries.items()}
+    if set(sparse.PARTS) <= arrays.keys():
+        return [sparse.of_archive(path, arrays)]
     vectors, offsets = (entries.get(f"{name}.npy") for name in ("vectors", "offsets"))
     if vectors is None or offsets is None:
         return list(entries.values())
