@@ -4,9 +4,9 @@
     python benchmarks/sparse.py --only lexical
 
 Seconds of wall time in one thread, medians of calls that take turns. The terms of *expanded* rows, 30 of a query and
-150 of an item, have the frequencies of a power law, so that nearly every pair has one in common; *lexical* queries have
-5 rare terms, so that nearly all items are tied at 0. A posting is a pair of a query and an item that have a term in
-common, once for each such term. Figures are written to sparse.json unless sizes or cases are chosen.
+150 of an item, have the frequencies of a power law, so that nearly every pair has one in common; *lexical* queries
+have 5 rare terms, so that nearly all items are tied at 0. A posting is a pair of a query and an item that have a term
+in common, once for each such term. Figures are written to sparse.json unless sizes or cases are chosen.
 """
 
 from functools import partial
