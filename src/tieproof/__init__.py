@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from tieproof.evaluation.records.verify import verify as verify
     from tieproof.evaluation.result import Result as Result
     from tieproof.evaluation.runs import evaluate_run as evaluate_run
+    from tieproof.inputs.multi_vectors import MultiVectors as MultiVectors
     from tieproof.inputs.shards.shards import Shards as Shards
     from tieproof.inputs.shards.shards import open as open  # noqa: A004
     from tieproof.installed import __version__ as __version__

@@ -184,7 +184,7 @@ def test_files_for_other_commands_lead_to_them(run: Run) -> None:
         assert "tieproof run" in run(*given.split()).err
 
 
-@pytest.mark.parametrize("distance", [name for name in DISTANCES if name != "hamming"])
+@pytest.mark.parametrize("distance", [name for name in DISTANCES if name not in ("hamming", "maxsim", "meanmaxsim")])
 def test_options_reach_the_evaluation(run: Run, distance: str) -> None:
     arguments = "evaluate queries.npz --gallery gallery.npz -m AP -m nDCG(gain=exp)@3 --empty zero --json - -d"
     outcome = run(*arguments.split(), distance, "--memory", "64MiB", "--threads", "1")

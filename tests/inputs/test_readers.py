@@ -582,7 +582,7 @@ def test_bad_labels(tmp_path: Path, stored: Any, expected: str) -> None:
 BROKEN = [b"cat", b"caf\xe9", b"cat"]
 
 
-NO_TEXT = {".safetensors", ".pt", ".pth", ".fbin", ".u8bin", ".i8bin", ".ibin", ".fvecs", ".bvecs", ".ivecs"}
+NO_TEXT = {".safetensors", ".pt", ".pth", ".fbin", ".u8bin", ".i8bin", ".ibin", ".fvecs", ".bvecs", ".ivecs", ".csr"}
 
 
 @pytest.mark.parametrize("extension", sorted({*FILE_FORMATS} - NO_TEXT))

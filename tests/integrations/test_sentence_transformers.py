@@ -788,9 +788,9 @@ def test_models_that_do_not_fit_are_refused() -> None:
     with pytest.raises(tp.InputError, match=r"main_score_function is 'dot', but the evaluation has only cosine"):
         ours(QUERIES, CORPUS, RELEVANT, main_score_function="dot")(model)
     methods = dict.fromkeys(("encode", "encode_query", "encode_document"), str)
-    late_interaction = SimpleNamespace(similarity_fn_name="maxsim", **methods)
-    with pytest.raises(tp.InputError, match=r"The similarity of the model is 'maxsim', which is not one of cosine"):
-        ours(QUERIES, CORPUS, RELEVANT)(late_interaction)
+    unknown = SimpleNamespace(similarity_fn_name="xtr", **methods)
+    with pytest.raises(tp.InputError, match=r"The similarity of the model is 'xtr', which is not one of cosine"):
+        ours(QUERIES, CORPUS, RELEVANT)(unknown)
     with pytest.raises(
         tp.InputError, match=r"model is of type str, which has no encode_query\. Pass a SentenceTransf"
     ):

@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_076,
-    "distances": 4_191,
-    "engine": 4_798,
+    "inputs": 9_638,
+    "distances": 4_740,
+    "engine": 4_862,
     "native": 858,
     "measures": 6_826,
     "show": 1_667,
-    "evaluation": 8_290,
-    "analyses": 10_104,
+    "evaluation": 8_355,
+    "analyses": 10_107,
     "trials": 12_215,
     "compat": 2_834,
-    "integrations": 2_487,
+    "integrations": 2_526,
     "cli": 3_392,
     "data": 22,
-    "tieproof": 901,
+    "tieproof": 902,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 67_661
-LINES_OF_KERNELS = 7_568
-WORDS_OF_DOCS = 67_294
-PUBLIC_NAMES = 122
-LINES_OF_TESTS = 65_536
+LINES_OF_SOURCE = 68_944
+LINES_OF_KERNELS = 7_728
+WORDS_OF_DOCS = 68_203
+PUBLIC_NAMES = 123
+LINES_OF_TESTS = 66_364
 
 
 def lines_in(folder: Path, *endings: str) -> int:

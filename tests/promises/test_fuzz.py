@@ -17,11 +17,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fnmr_oracle as oracle
+import maxsim_oracle
 import tieproof as tp
 from checks import assert_found, check_rates, expected_ties
 from exact_oracle import KEYS, average_precision, fractions
 from forced import FORCED, no_integers, small_tiles
 from fuzzing import CASES, FEW, KINDS, Data, arrays, data_sets, fuzz, integer_rows, sizes
+from hard_sets import Array
 from nearest_oracle import duplicates, keys, nearest
 from rounding_oracle import distance as real_distance
 from rounding_oracle import rounded
@@ -88,6 +90,39 @@ def test_evaluate(distance: str, ladder: bool, monkeypatch: pytest.MonkeyPatch) 
         assert again.to_json() == result.to_json()
         if data.gallery is None:
             assert in_batches(data, distance, draw.draw) == result.to_json()
+
+    check()
+
+
+def in_items(draw: Any, rows: Array, labels: list[int]) -> tuple[tp.MultiVectors, list[int]]:
+    """The rows as vectors of items, each of consecutive rows, with the label of its first one."""
+    starts = sorted(draw(st.sets(st.integers(0, len(rows) - 1))) | {0})
+    return tp.MultiVectors(rows, [*starts, len(rows)]), [labels[start] for start in starts]
+
+
+@pytest.mark.parametrize("distance", maxsim_oracle.SCORES)
+def test_several_vectors(distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    score = maxsim_oracle.SCORES[distance]
+
+    @fuzz
+    @given(data_sets(), st.sampled_from(list(FORCED)), THREADS, BUDGETS, st.data())
+    def check(data: Data, forced: str, threads: int, memory: str, draw: st.DataObject) -> None:
+        queries, labels = in_items(draw.draw, data.rows, data.labels)
+        options: dict[str, Any] = {"distance": distance, "measures": ["AP"]}
+        data, items = data._replace(labels=labels), queries
+        if data.gallery is not None and data.gallery_labels is not None:
+            items, of_items = in_items(draw.draw, data.gallery, data.gallery_labels)
+            data = data._replace(gallery_labels=of_items)
+            options |= {"gallery": items, "gallery_labels": of_items}
+        hypothesis.assume(any(relevant for _, _, relevant in data.counted()))
+        own, others = (maxsim_oracle.items_of(side.vectors, side.offsets.tolist()) for side in (queries, items))
+        result = tp.evaluate(queries, labels, **options)
+        assert_average_precision(result, data, [[-score(query, item) for item in others] for query in own])
+        with monkeypatch.context() as patch:
+            small_tiles(patch, 3)
+            FORCED[forced](patch)
+            again = tp.evaluate(queries, labels, **options, threads=threads, memory=memory)
+        assert again.to_json() == result.to_json()
 
     check()
 

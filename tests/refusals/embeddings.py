@@ -12,6 +12,7 @@ import tieproof as tp
 from refusals.case import GOOD, LABELS, Case, evaluate, with_value
 
 CODES = np.arange(60, 72, dtype=np.uint8).reshape(6, 2)
+SEVERAL = tp.MultiVectors(np.arange(24.0).reshape(12, 2), np.arange(0, 13, 2))
 
 
 class Sparse:
@@ -106,6 +107,43 @@ CASES: dict[str, Case] = {
     "a distance function that returns integers beyond 2^53": Case(
         evaluate(distance=lambda x, y: np.full((len(x), len(y)), 2**60)),
         r"integers beyond 2\^53 \(int64\)",
+    ),
+    "an item without vectors": Case(lambda: tp.MultiVectors(GOOD, [0, 2, 2, 6]), r"Item 1 has no vectors"),
+    "offsets that do not end with the number of vectors": Case(
+        lambda: tp.MultiVectors(GOOD, [0, 2, 7]), r"rise from 0 to the number of vectors, which is 6.* end with 7"
+    ),
+    "offsets that are not integers": Case(
+        lambda: tp.MultiVectors(GOOD, [0.0, 6.0]), r"offsets must be integers .* not float64"
+    ),
+    "NaN in a vector of an item": Case(
+        lambda: tp.MultiVectors(with_value(np.nan), [0, 2, 6]),
+        r"vectors must contain only finite numbers, but row 3 contains nan",
+    ),
+    "a mask of another shape": Case(
+        lambda: tp.MultiVectors.padded(np.zeros((2, 3, 4)), np.ones((2, 4))), r"shapes are \(2, 3, 4\) and \(2, 4\)"
+    ),
+    "items of several vectors by cosine distance": Case(
+        evaluate(SEVERAL), r"distance cosine ranks items of one vector each.*divide each vector by its norm"
+    ),
+    "one vector for each item by MaxSim": Case(
+        evaluate(distance="maxsim"), r"must be items of several vectors .* not an array of the shape \(6, 2\)"
+    ),
+    "a gallery of one vector for each item by MaxSim": Case(
+        evaluate(SEVERAL, gallery=GOOD, gallery_labels=LABELS, distance="maxsim"), r"gallery must be items of"
+    ),
+    "items whose vectors differ in type": Case(
+        evaluate([GOOD, GOOD.astype(np.float32)] * 3, distance="maxsim"), r"float32 of 2 dimensions and float64 of 2"
+    ),
+    "precision= with MaxSim": Case(evaluate(SEVERAL, distance="maxsim", precision="float16"), r"precision cannot be"),
+    "noise= with MaxSim": Case(evaluate(SEVERAL, distance="maxsim", noise=0.1), r"noise cannot be combined"),
+    "checkpoint= with MaxSim": Case(
+        evaluate(SEVERAL, distance="maxsim", checkpoint="done"), r"cannot be counted part by part"
+    ),
+    "collisions by MaxSim": Case(
+        lambda: tp.collisions(SEVERAL, distance="maxsim"), r"only tp.evaluate, tp.nearest, tp.knn_accuracy"
+    ),
+    "a truth of items of several vectors": Case(
+        lambda: tp.truth(SEVERAL, SEVERAL, 2, distance="maxsim", out="truth"), r"must have one vector for each item"
     ),
     "masked embeddings": Case(evaluate(np.ma.masked_equal(GOOD, 3.0)), r"embeddings must not have masked entries"),
     "lists of integers that NumPy turns into floats": Case(

@@ -27,3 +27,21 @@ def word_model(vectors: Mapping[str, Sequence[float]], **options: Any) -> Any:
 def numbered_model(embeddings: Any, **options: Any) -> Any:
     """A model that gives the text "w3" the row 3 of some embeddings."""
     return word_model({f"w{at}": row.tolist() for at, row in enumerate(np.asarray(embeddings))}, **options)
+
+
+def late_model(words: Sequence[str], folder: Any, **options: Any) -> Any:
+    """A model with several vectors for each text: a small network with random weights, which is saved in a folder."""
+    import torch
+    from sentence_transformers import MultiVectorEncoder
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "mask_token": "[MASK]"}
+    vocabulary = {word: at for at, word in enumerate([*special.values(), *words])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special).save_pretrained(folder)
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    BertModel(BertConfig(vocab_size=len(vocabulary), max_position_embeddings=32, **sizes)).save_pretrained(folder)
+    return MultiVectorEncoder(str(folder), device="cpu", **options)

@@ -14,11 +14,10 @@ from tieproof.inputs.arrays import Embeddings, as_embeddings
 from tieproof.ties import IntArray
 
 if TYPE_CHECKING:
-    from tieproof.distances.exact.rows import Rows
     from tieproof.distances.gauge import SpaceGauge
     from tieproof.distances.space import Resources, Space
 
-DistanceName = Literal["cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming"]
+DistanceName = Literal["cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming", "maxsim", "meanmaxsim"]
 """The names that an editor completes; others, of other libraries or registered, are texts."""
 
 DistanceFunction = Callable[[Any, Any], Any]
@@ -45,6 +44,8 @@ class Distance:
     other_names : other common names of exactly this distance, in lower case with "_" between words
     up_to_factor : whether rows that are positive multiples of each other are equal
     bits : whether the embeddings are codes of bits, whose number may be given
+    several : whether an item has several vectors, of which the space ranks sets
+    sparse : whether the space ranks sparse rows, too
     extent : a bound of the absolute distances of rows, given the bounds of both sides' entries and their dimensions
     takes : checks embeddings, given their name and `bits`, and converts them to the form that the space ranks
     """
@@ -55,8 +56,10 @@ class Distance:
     other_names: tuple[str, ...] = ()
     up_to_factor: bool = False
     bits: bool = False
+    several: bool = False
+    sparse: bool = False
     extent: Callable[[float, float, int], float] = sum_of_entries
-    takes: Callable[[Any, str, int | None], Embeddings] = any_numbers
+    takes: Callable[[Any, str, int | None], Any] = any_numbers
 
 
 class DistanceRegistry(UserDict[str, Any]):
@@ -82,6 +85,8 @@ DISTANCES = DistanceRegistry(
         "cityblock": "tieproof.distances.cityblock:CITYBLOCK",
         "dot": "tieproof.distances.dot:DOT",
         "hamming": "tieproof.distances.hamming:HAMMING",
+        "maxsim": "tieproof.distances.maxsim:MAXSIM",
+        "meanmaxsim": "tieproof.distances.maxsim:MEANMAXSIM",
     }
 )
 
@@ -147,15 +152,22 @@ def make_space(
     """
     from tieproof.distances.exact.rows import distinct_rows
 
-    def rows(array: Embeddings, name: str, order: IntArray, ends: tuple[int, ...]) -> "Rows":
+    def rows(array: Any, name: str, order: IntArray, ends: tuple[int, ...], of_queries: bool = False) -> Any:
         if array.dtype == np.float16 and 4 * array.size <= resources.keep_bytes:
             array = array.astype(np.float32)  # exact, and read many times faster
+        if distance.several:
+            from tieproof.distances.exact.sets import distinct_sets
+
+            return distinct_sets(array, name, of_queries, order, resources.threads)
         return distinct_rows(array, name, distance.up_to_factor, order, resources.threads, ends)
 
     if gallery is None:
         query_rows = item_rows = rows(queries, "embeddings", orders[0], ends)
+        if distance.several:  # of which queries may have some twice
+            query_rows = rows(item_rows.embeddings, "embeddings", orders[0], ends, True)
     else:
-        query_rows, item_rows = rows(queries, "queries", orders[0], ()), rows(gallery, "gallery", orders[1], ends)
+        query_rows = rows(queries, "queries", orders[0], (), True)
+        item_rows = rows(gallery, "gallery", orders[1], ends)
     if queries.dtype != item_rows.embeddings.dtype and not (
         query_rows.exact_in_float64 and item_rows.exact_in_float64
     ):

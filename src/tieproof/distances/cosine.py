@@ -296,6 +296,7 @@ COSINE = Distance(
     space=Cosine,
     gauge=CosineGauge,
     extent=lambda first, second, dimensions: 2.0,
+    sparse=True,
     other_names=("cos", "cosine_distance", "cosine_similarity"),
     up_to_factor=True,
 )

@@ -131,5 +131,6 @@ DOT = Distance(
     space=Dot,
     gauge=DotGauge,
     extent=lambda first, second, dimensions: dimensions * first * second,
+    sparse=True,
     other_names=("ip", "inner_product", "dot_product"),
 )

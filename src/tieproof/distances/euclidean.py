@@ -231,6 +231,7 @@ EUCLIDEAN = Distance(
     space=Euclidean,
     gauge=EuclideanGauge,
     extent=lambda first, second, dimensions: math.sqrt(dimensions) * (first + second),
+    sparse=True,
     other_names=("l2", "euclid"),
 )
 
@@ -239,5 +240,6 @@ SQEUCLIDEAN = Distance(
     space=Euclidean,
     gauge=SquaredEuclideanGauge,
     extent=lambda first, second, dimensions: dimensions * (first + second) * (first + second),
+    sparse=True,
     other_names=("l2sq", "squared_l2", "squared_euclidean"),
 )

@@ -10,6 +10,7 @@ from tieproof.distances.codes import CodedTile, Codes
 from tieproof.distances.exact import bounds
 from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.rows import Rows
+from tieproof.distances.exact.terms import PreparedTerms, products
 from tieproof.distances.space import FLOAT32, FLOAT64, INT8, Entries, Resources, Space
 from tieproof.ties import FloatArray, IntArray
 
@@ -28,9 +29,11 @@ class InnerSpace(Space):
         """Prepare what all kinds of tiles share; `in_float32`: sums of products of the integers are exact there."""
         self.queries, self.items, self.integers, self.normalize = queries, items, integers, normalize
         self.integer_type = FLOAT32 if integers and in_float32 else FLOAT64
-        self.has_codes = items.dimensions <= codes.MOST_DIMENSIONS and codes.multiplies_codes()
+        self.has_codes = not items.sparse and items.dimensions <= codes.MOST_DIMENSIONS and codes.multiplies_codes()
         self.are_codes = integers and self.has_codes and max(_largest(queries), _largest(items)) <= codes.LARGEST_CODE
-        self.each_bit = bits.two_values(queries, items) if integers else None
+        self.each_bit = bits.two_values(queries, items) if integers and not items.sparse else None
+        if items.sparse:
+            self.sum_of_words = None
         self.pair_error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64)
         # If no entry is negative and nothing underflows, the error is relative to the product itself (README, 2).
         self.relative = not (queries.negative or items.negative) and (
@@ -46,11 +49,16 @@ class InnerSpace(Space):
             self.choose_codes()
         else:
             self.tile_type = self.integer_type if self.integers else resources.dtype
-            self.chunk = self.items.dimensions if self.integers else min(resources.chunk, self.items.dimensions)
+            self.chunk = (
+                self.items.dimensions
+                if self.integers or self.items.sparse
+                else min(resources.chunk, self.items.dimensions)
+            )
             self.product_errors = bounds.inner_product(self.items.dimensions, self.chunk, self.tile_type)
             self.product_error = self.product_errors
             self.prepare_rows(self.normalize)
         self.describe_tiles()
+        self.zeros_tie = self.items.sparse and self.relative and not self.integers and self.entries_are_nearness
 
     def choose_bits(self) -> None:
         """Compute tiles from the bits of rows of two values."""
@@ -91,6 +99,8 @@ class InnerSpace(Space):
         if self.codes is not None:
             return codes.product(*self.codes, rows, columns)
         queries, items = self.prepared
+        if isinstance(queries, PreparedTerms) and isinstance(items, PreparedTerms):
+            return products(queries[rows], items[columns], self.items.embeddings.shape[1])
         x, y = queries[rows], items[columns]
         if self.tile_type == FLOAT32 and self.resources.chunk == short_sums.SUMMED and short_sums.sums_by_vectors():
             return short_sums.product(x, y)

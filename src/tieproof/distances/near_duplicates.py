@@ -36,6 +36,8 @@ def centered(sides: tuple[Rows, ...], keep_bytes: int, threads: int) -> tuple[tu
     """
     arrays = [side.embeddings for side in sides]
     kind = arrays[0].dtype
+    if sides[0].sparse:
+        return None
     if kind.kind != "f" or any(array.dtype != kind or 2 * array.nbytes > keep_bytes for array in arrays):
         return None
     center = np.array(arrays[0][0])

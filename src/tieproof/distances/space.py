@@ -15,6 +15,7 @@ from tieproof.distances.exact.bounds import SAFETY, UNIT_ROUNDOFF, Intervals
 from tieproof.distances.exact.reals import Digits
 from tieproof.distances.exact.rows import Rows, spans
 from tieproof.distances.exact.slices import LARGEST_BATCH, ExactRows, PairBatch
+from tieproof.distances.exact.terms import PreparedTerms
 from tieproof.distances.exact.words import SumOfWords
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
@@ -110,13 +111,15 @@ class Space(ABC):
     tile_type: np.dtype[Any]  # of tiles; it represents nearness exactly if its error is zero
     resources: Resources
     scale: KeyScale | None = None  # of keys; None if keys cannot be compared with those of other rows
+    pair_cost = 1.0  # how long a pair that tiles leave open takes, compared with a tile, in terms of other distances
+    zeros_tie = False  # an entry of 0 is exact, and that of many items (engine/zeros.py)
     has_codes = False  # tiles can be computed from codes, in less time than from floats
     finer: "Space | None" = None  # the form and the errors of `quick_keys`, if there are any
     unrounded: "Space | None" = None  # the same distances before rounding, whose tiles may take less time
     before_rounding = False  # tiles are of distances before rounding, keys of ranked items of rounded ones
     bits: tuple[Bits, Bits] | None = None  # of queries and items, from which tiles are computed, if any
     sum_of_words: SumOfWords | None = None  # of short integers, in the order of exact keys, if there is such a sum
-    prepared: tuple["Prepared", ...] = ()  # the prepared rows from which tiles are computed, if any
+    prepared: tuple[Any, ...] = ()  # the prepared rows from which tiles are computed, if any
     form: NearnessForm  # the conversion of entries to nearness
     entries_are_nearness: bool  # the form changes no entry
     all_errors: Error  # the error of all queries and items
@@ -132,7 +135,11 @@ class Space(ABC):
 
     def prepare_rows(self, normalize: bool = False) -> None:
         """Set `prepared`, the rows from which tiles are computed, normalized to norm 1 if `normalize`."""
-        self.prepared = self.of_sides(lambda rows: Prepared(rows, self.tile_type, normalize, self.resources))
+        kind, own = self.tile_type, self.resources
+        if self.items.sparse:
+            self.prepared = self.of_sides(lambda rows: PreparedTerms(rows, kind, normalize, own.keep_bytes))
+        else:
+            self.prepared = self.of_sides(lambda rows: Prepared(rows, kind, normalize, own))
 
     def of_sides(self, make: Callable[[Rows], Side]) -> tuple[Side, Side]:
         """Return what is made of the queries, and of the items; only once if they are the same rows."""

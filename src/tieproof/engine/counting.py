@@ -35,6 +35,7 @@ from tieproof.engine.structures import (
     Undecided,
     Work,
 )
+from tieproof.engine.zeros import Zeros, hide
 from tieproof.native.calls import Output, native, packed
 from tieproof.native.threads import borrowed, for_each, stripes
 from tieproof.ties import Array, FloatArray
@@ -149,6 +150,7 @@ class TileLoop:
         self.limits = limits_of(ranked.thresholds, space.form.ratio, space.tile_type)
         self.desks: deque[CountingDesk] = deque()  # as many as threads; each takes one for a tile and returns it
         self.stop = Event()
+        self.zeros = Zeros(ranked.targets, space.items.weight) if space.zeros_tie else None
         few = slice(0, 1)
         self.sifts = space.coded_tile(few, few) is not None
         self.sifted, self.written = 0, 0  # how many tiles had few near pairs, and too many
@@ -160,6 +162,9 @@ class TileLoop:
         for _ in range(min(self.threads, len(to_count))):
             self.desks.append(self.make_desk())
         for_each(lambda task: self.count(*task), to_count, self.threads, self.stop, ahead=len(to_count))
+        if self.zeros is not None:
+            thresholds = self.ranked.thresholds
+            resolve(self.space, self.ranked, self.zeros.undecided(thresholds.stop - thresholds.start), Lock())
 
     def tasks(self) -> Iterator[tuple[RowStripe, slice, RowStripe | None]]:
         """Yield tasks: the stripe of query rows, the item rows, and the stripe for the transposed tile if any."""
@@ -192,11 +197,23 @@ class TileLoop:
         with borrowed(self.desks) as desk:
             if not self.sift(stripe, columns, other, desk):
                 entries = self.space.tile(stripe.rows, columns)
+                if self.zeros is not None:
+                    self.take_zeros(stripe, columns, other, entries)
                 self.count_rows(stripe, columns, entries, desk)
                 if other is not None:
                     self.count_columns(other, stripe.rows, entries, desk)
         size = (stripe.rows.stop - stripe.rows.start) * (columns.stop - columns.start)
         self.progress(size * (1 if other is None else 2))
+
+    def take_zeros(self, stripe: RowStripe, columns: slice, other: RowStripe | None, entries: Entries) -> None:
+        """Count the zeros of a tile for its rows and, if its columns are another stripe, for its columns."""
+        assert self.zeros is not None
+        with stripe.lock:
+            self.zeros.take(slice(stripe.start, stripe.stop), stripe.rows.start, columns, entries)
+        if other is not None:
+            with other.lock:
+                self.zeros.take(slice(other.start, other.stop), other.rows.start, stripe.rows, entries.T)
+        hide(entries)
 
     def sift(self, stripe: RowStripe, items: slice, other: RowStripe | None, desk: CountingDesk) -> bool:
         """Count the near pairs of a tile of codes, if they are few, as in most tiles; return whether they are.

@@ -174,7 +174,7 @@ def cheapest(space: Space, ranked: Ranked) -> Space | None:
         return space
     rows, thresholds = _sample(ranked, asking[evenly(len(asking), QUERIES)])
     best: Space | None = None
-    least = LEFT_OPEN  # without tiles, every item has the cost of an undecided one
+    least = LEFT_OPEN * space.pair_cost  # without tiles, every item has the cost of an undecided one
     if before_rounding is not None:
         best, least, space = space, ROUNDED / (2 if space.symmetric else 1), before_rounding
         to_intervals(space, rows, thresholds)
@@ -197,9 +197,9 @@ def _cheapest_variant(space: Space, times: int, left_open: Callable[[Space], flo
         if not _is_possible(choice, space):
             continue
         variant = space.variant(np.dtype(choice.dtype), choice.chunk)
-        cost = choice.cost / times + LEFT_OPEN * left_open(variant.finer or variant)
+        cost = choice.cost / times + LEFT_OPEN * space.pair_cost * left_open(variant.finer or variant)
         if variant.finer is not None:
-            cost += LEFT_TO_FINER_CODES * left_open(variant)
+            cost += LEFT_TO_FINER_CODES * space.pair_cost * left_open(variant)
         if cost < least:
             best, least = variant, cost
     return best
@@ -261,13 +261,15 @@ def _is_possible(choice: TileChoice, space: Space) -> bool:
 def _nearest_threshold(space: Space, rows: IntArray, thresholds: Thresholds) -> FloatArray:
     """The differences between the keys of a sample of items and the nearest threshold of each query."""
     precise = space.variant(np.dtype(np.float64), LONG)
-    keys, _ = precise.key_block(rows, evenly(len(space.items), ITEMS))
+    keys, _ = precise.key_block(rows, evenly(len(space.items), int(ITEMS * space.pair_cost**0.5)))
     distances = np.empty_like(keys)
     for i, (start, stop) in enumerate(zip(thresholds.start, thresholds.stop, strict=True)):
         rising = thresholds.key[start:stop][::-1]
         place = np.searchsorted(rising, keys[i])
         above, below = rising[np.minimum(place, len(rising) - 1)], rising[np.maximum(place - 1, 0)]
         distances[i] = np.minimum(np.abs(above - keys[i]), np.abs(keys[i] - below))
+    if space.zeros_tie:
+        distances[keys == 0] = np.inf
     return distances
 
 

@@ -126,7 +126,8 @@ def rank_part(
             known.hand_over(queries[members], block, offset + members)
             ranked = np.ones(len(members), dtype=np.bool_)
         else:
-            ranked = rank_shared(fine, of_queries[members], columns, relevance, block, offset + members)
+            own = space.items.identity[queries[members]] if relevance.leave_one_out else None
+            ranked = rank_shared(fine, of_queries[members], columns, own, block, offset + members)
         left[members[ranked]] = False
         block.n_items[offset + members] = relevance.n_items - relevance.leave_one_out
         runs.append(runs_of(columns))
@@ -143,20 +144,21 @@ def rank_part(
 
 
 def rank_shared(
-    space: Space, rows: IntArray, columns: IntArray, relevance: Relevance, block: Block, places: IntArray
+    space: Space, rows: IntArray, columns: IntArray, own: IntArray | None, block: Block, places: IntArray
 ) -> npt.NDArray[np.bool_]:
     """Rank the same items, each a distinct row of its own, for queries whose distinct rows are `rows`.
 
-    In leave-one-out, a query is one of the items and leaves itself out. The entries are written to `places` of the
-    block. The tiles of `space` are exact or float64.
+    own : the item that each query is, and leaves out, in leave-one-out
+
+    The entries are written to `places` of the block. The tiles of `space` are exact or float64.
 
     Returns whether each query was ranked; if it was not, two of its keys are too close, and exact keys have to
     decide.
     """
     keys, errors = space.key_block(_as_slice(rows), _as_slice(columns))
-    length = len(columns) - relevance.leave_one_out
-    if relevance.leave_one_out:
-        keys[np.arange(len(rows)), np.searchsorted(columns, rows)] = -np.inf
+    length = len(columns) - (own is not None)
+    if own is not None:
+        keys[np.arange(len(rows)), np.searchsorted(columns, own)] = -np.inf
     keys.sort(axis=1)
     largest = np.maximum(np.abs(keys[:, -1]), np.abs(keys[:, -length]))
     reach = np.where(errors > 0, errors * SAFETY + ARITHMETIC * largest, 0.0)

@@ -18,6 +18,7 @@ from tieproof.inputs.categories import Average, as_categories, check_average
 from tieproof.inputs.identities import as_int64
 from tieproof.inputs.labels import as_label_rows, as_labels
 from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.multi_vectors import as_multi_vectors, different, is_multi_vectors, joined
 from tieproof.inputs.options import Precision, find_format
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.show.parts import count
@@ -129,7 +130,7 @@ class Evaluator:
 
         Parameters
         ----------
-        embeddings : (n, d)
+        embeddings : (n, d), or items of several vectors as in `evaluate`
         labels : (n,) or (n, c)
         indices : (n,) integers
             The position of each item in the whole data set, or among the items of its side. Without indices the
@@ -150,7 +151,11 @@ class Evaluator:
             raise InputError(f"Unknown side={side!r}. Known: {', '.join(SIDES)}; leave it out for leave-one-out.")
         if side == "gallery" and categories is not None:
             raise InputError("Only queries have categories. Leave them out where side='gallery'.")
-        vectors = as_finite_embeddings(embeddings, f"embeddings of batch {self._batches_given()}").copy()
+        name = f"embeddings of batch {self._batches_given()}"
+        if is_multi_vectors(embeddings):
+            vectors = joined([as_multi_vectors(embeddings, name)])
+        else:
+            vectors = as_finite_embeddings(embeddings, name).copy()
         own = as_label_rows(labels, len(vectors), "labels", "embeddings")
         if own.shape[1:] != (1,):  # a single column is kept as it is until all batches are known
             own = as_labels(own, len(vectors), "labels", "embeddings")
@@ -218,7 +223,7 @@ class Evaluator:
             wanted = "update(embeddings, labels" + (")" if side is None else f", side={side!r})")
             raise InputError(f"There is nothing to evaluate{f' as {side}' if side else ''}: call {wanted} first.")
         columns = {
-            name: np.concatenate(parts)
+            name: joined(parts)
             for name, parts in zip(CollectedBatch._fields, zip(*batches, strict=True), strict=True)
             if parts[0] is not None
         }
@@ -229,7 +234,7 @@ class Evaluator:
         repeated = np.flatnonzero(first[place] != order)
         for name, values in columns.items():
             again, before = values[order[repeated]], values[first[place[repeated]]]
-            differs = (again != before).any(axis=tuple(range(1, again.ndim)))
+            differs = different(again, before)
             if differs.any():
                 index = indices[order[repeated[np.argmax(differs)]]]
                 raise InputError(

@@ -30,7 +30,9 @@ from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_
 from tieproof.inputs.categories import AVERAGES, Average, as_categories
 from tieproof.inputs.judgments import Judgments
 from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.multi_vectors import MultiVectors
 from tieproof.inputs.options import Precision, check_choice, find_format, parse_memory, parse_threads
+from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.confidence.inputs import as_column
 from tieproof.ties import Parts
@@ -67,6 +69,12 @@ def _in_parts(
 def _as_counted(problem: Problem | ShardedProblem, in_parts: bool) -> Problem | ShardedProblem:
     """Return the problem with all rows in memory if they fit, or if it has to be counted in parts, with none."""
     if in_parts:
+        if isinstance(problem.queries, MultiVectors | SparseRows):
+            raise InputError(
+                "Sparse rows and items of several vectors cannot be counted part by part, as with cluster= and "
+                "checkpoint=. Leave both out.",
+                "embeddings",
+            )
         problem = as_sharded(problem)
         if not isinstance(problem.whole.distance, Distance):
             raise InputError(
@@ -116,19 +124,23 @@ def evaluate(
 
     Parameters
     ----------
-    embeddings : (n, d) floats, integers or bools of at most 64 bits
+    embeddings : (n, d) floats, integers or bools of at most 64 bits, or sparse rows
         A NumPy array (it may be memory-mapped), a torch tensor, or anything with `__array__` or DLPack; or the
         shards that `tieproof.open` returns, which have labels and groups and are read in blocks within `memory`.
+        Sparse rows are a matrix of SciPy or torch, or a list of dictionaries {term: weight}, for dot, cosine and
+        Euclidean distance. For "maxsim" and "meanmaxsim", items of several vectors: `MultiVectors`, or a list of
+        arrays (t, d).
     labels : (n,) integers or strings, or (n, c) of 0/1
         Items with the query's label are relevant; with columns, items that share at least one class. A single
         column of only 0 and 1 is one class: items with 0 belong to no class. Floats are accepted as integers if their
         type cannot have rounded them, such as integers below 2048 in float16.
     gallery, gallery_labels :
         The gallery (the retrieval database) and its labels.
-    distance : "cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming" or a function
+    distance : "cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming", "maxsim", "meanmaxsim", a function
         A function takes a block of queries and a block of gallery items and returns their distances; the floats that
-        it returns are ranked. Hamming takes bools, or packed integers with `bits`. Other common names, such as "l2",
-        "manhattan" or "inner_product", are understood, too.
+        it returns are ranked. Hamming takes bools, or packed integers with `bits`. "maxsim" is the sum over the
+        query's vectors of the largest dot product with a vector of the item, "meanmaxsim" its mean. Other common
+        names, such as "l2", "manhattan" or "inner_product", are understood, too.
     measures :
         Names such as "AP", "P@10" or "nDCG(gain=exp)@10".
     relevance : rows (query, item) or (query, item, grade), instead of labels
@@ -238,6 +250,7 @@ def evaluate(
         exclude=exclude,
         bits=bits,
         rounding=rounding,
+        any_kind=True,
         noise=noise,
     )
     problem = _as_counted(problem, in_parts)

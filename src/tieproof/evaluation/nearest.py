@@ -158,6 +158,7 @@ def problem_of(result: Measured, given: Mapping[str, Any]) -> Problem:
             exclude=given.get("exclude"),
             bits=given.get("bits"),
             rounding=None if precision is None else find_format(precision),
+            any_kind=True,
         )
     )
     relevance = problem.relevance

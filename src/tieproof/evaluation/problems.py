@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.distances import Distance, DistanceFunction, find_distance, reported
+from tieproof.distances import DISTANCES, Distance, DistanceFunction, find_distance, reported
 from tieproof.engine.problem import AnySearch, Budget, Problem, Progress, Search, Sharded, ShardedProblem, Watch
 from tieproof.errors import InputError, about
 from tieproof.evaluation.progress import progress_bar
@@ -26,10 +26,12 @@ from tieproof.inputs.lookalikes import (
     warn_of_self_matches,
     warn_of_similarities,
 )
+from tieproof.inputs.multi_vectors import MultiVectors, as_multi_vectors, is_multi_vectors
 from tieproof.inputs.options import BinaryFormat, check_whole, parse_memory, parse_threads
 from tieproof.inputs.relevance import Excluded, Exclusions, Relevance
 from tieproof.inputs.relevance_by_labels import by_labels
-from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
+from tieproof.inputs.shards.source import ArraySource, RankedRows
+from tieproof.inputs.sparse_rows import SparseRows, as_sparse, is_sparse, of_one_width
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.inputs.vectors import vectors_of
 from tieproof.ties import Array, IntArray
@@ -92,6 +94,9 @@ def make_problem(
 
     found = make_search(queries, gallery, distance, budget, among=among, **options)
     warn_of_copies(found)
+    if noise is not None and isinstance(found.queries, MultiVectors | SparseRows):
+        rows = f"the distance {found.called}" if isinstance(found.queries, MultiVectors) else "sparse rows"
+        raise InputError(f"noise cannot be combined with {rows}. Leave it out.", "noise")
     if noise is not None:
         from tieproof.evaluation.moves import noise_of
 
@@ -112,15 +117,26 @@ def make_search(
     exclude: Any = None,
     bits: int | None = None,
     rounding: BinaryFormat | None = None,
+    any_kind: bool = False,
     among: Callable[[int, int | None], Exclusions] | None = None,
 ) -> Search | Sharded[Search]:
     """Make the search from the arguments of `nearest`.
 
+    any_kind : whether the call takes sparse rows and items of several vectors, too
     among : returns what a number of queries excludes of a number of items, or in leave-one-out of None; by default,
         the items of the query's group and given pairs
     """
     queries, gallery = with_own_labels(queries, judged=True), with_own_labels(gallery, judged=True)
     kind, called = as_distance(distance, bits), reported(distance)
+    of_sets = isinstance(kind, Distance) and kind.several
+    if of_sets and not any_kind:
+        raise InputError(
+            f"The distance {called} ranks items of several vectors, which only tp.evaluate, tp.nearest, "
+            "tp.knn_accuracy and Evaluator take. Pass one vector for each item, and another distance.",
+            "distance",
+        )
+    if of_sets and rounding is not None:
+        raise InputError(f"precision cannot be combined with the distance {called}. Leave it out.", "precision")
     one_side = gallery.embeddings is None
     names = {"embeddings": "embeddings"} if one_side else {"embeddings": "queries", "gallery": "gallery"}
 
@@ -132,7 +148,12 @@ def make_search(
                 found.append(read(rows, name))
         return found
 
-    given = each(_as_rows, queries.embeddings, gallery.embeddings)
+    vocabulary: dict[Any, int] = {}
+    kinds = partial(_as_rows, vocabulary=vocabulary if any_kind else None)
+    given = of_one_width(each(kinds, queries.embeddings, gallery.embeddings), len(vocabulary))
+    sparse = isinstance(given[0], SparseRows)
+    if sparse:
+        _check_sparse(kind, called, rounding)
     own, items = given[0], given[-1]
     if len(items.shape) == len(own.shape) == 2 and items.shape[1] != own.shape[1]:
         raise InputError(
@@ -147,11 +168,18 @@ def make_search(
             "bytes minus 128, which differ from other codes in every byte. Pass both in the same type.",
             ("embeddings", "gallery"),
         )
-    ranked = each(lambda rows, name: _ranked_by(kind, rows, name, bits), *given)
+    if not of_sets and any(isinstance(rows, MultiVectors) for rows in given):
+        raise InputError(
+            f"The distance {called} ranks items of one vector each, not of several. Pass distance='maxsim' or "
+            "'meanmaxsim', which take the vectors as they are: for sums of cosines, divide each vector by its norm "
+            "first, because the order of sums of rounded quotients has no exact meaning.",
+            "distance",
+        )
+    ranked = given if sparse else each(lambda rows, name: _ranked_by(kind, rows, name, bits), *given)
     vectors, name = ranked[0], names["embeddings"]
-    if isinstance(kind, Distance) and not of_bits and vectors.dtype.itemsize == 1:
+    if isinstance(kind, Distance) and not (of_bits or of_sets) and vectors.dtype.itemsize == 1:
         warn_of_packed_codes(vectors, name)
-    if len(vectors) == vectors.shape[1] and not of_bits:
+    if len(vectors) == vectors.shape[1] and not (of_bits or of_sets or sparse):
         warn_of_similarities(vectors[:], name)
     for argument, values in (("gallery_labels", gallery.labels), ("gallery_groups", gallery.groups)):
         if one_side and values is not None:
@@ -204,7 +232,8 @@ def check_self_matches(problem: Search, digests: tuple[Words, Words] | None = No
     # Copies of an item often have the same code, so only a gallery with all queries is remarkable.
     share = 1.0 if isinstance(problem.distance, Distance) and problem.distance.bits else 0.5
     if len(pairs) >= max(FEWEST_ALIKE, share * count):
-        for rows, name in ((queries, "queries"), (gallery, "gallery")) if in_memory else ():
+        dense = in_memory and not isinstance(queries, MultiVectors | SparseRows)  # whose numbers were checked
+        for rows, name in ((queries, "queries"), (gallery, "gallery")) if dense else ():
             as_finite_embeddings(rows, name)  # an error comes before a warning
         warn_of_self_matches(pairs, count)
 
@@ -234,8 +263,27 @@ def in_memory(
     return problem
 
 
-def _as_rows(values: Any, name: str) -> Array | RowSource:
-    """Return the values as an array, or as rows that are read when they are needed."""
+def _check_sparse(kind: Distance | DistanceFunction, called: str, rounding: BinaryFormat | None) -> None:
+    """Refuse what is not defined for sparse rows."""
+    if not (isinstance(kind, Distance) and kind.sparse):
+        names = ", ".join(name for name, distance in DISTANCES.items() if distance.sparse)
+        raise InputError(
+            f"The distance {called} takes no sparse rows. Pass one of {names}, or dense rows (.toarray()).",
+            "distance",
+        )
+    if rounding is not None:
+        raise InputError("precision takes no sparse rows. Round their weights first, and leave it out.", "precision")
+
+
+def _as_rows(values: Any, name: str, vocabulary: dict[Any, int] | None) -> Any:
+    """Return the values as an array, as items of another kind, or as rows that are read when they are needed.
+
+    vocabulary : the numbers of terms; None: sparse rows are refused
+    """
+    if vocabulary is not None and is_sparse(values):
+        return as_sparse(values, name, vocabulary)
+    if is_multi_vectors(values):
+        return as_multi_vectors(values, name)
     is_read = not isinstance(values, np.ndarray) and is_source(values)
     return values if is_read else as_array(vectors_of(values, name), name)
 
@@ -269,12 +317,10 @@ def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance 
     return kind
 
 
-def _ranked_by(
-    kind: Distance | DistanceFunction, rows: Array | RowSource, name: str, bits: int | None
-) -> Embeddings | RankedRows:
+def _ranked_by(kind: Distance | DistanceFunction, rows: Any, name: str, bits: int | None) -> Embeddings | RankedRows:
     """Convert embeddings to the form that the distance ranks; a function gets them as they are."""
     convert = partial(_converted, kind, name, bits)
-    return convert(rows) if isinstance(rows, np.ndarray) else RankedRows.of(rows, convert)
+    return RankedRows.of(rows, convert) if is_source(rows) else convert(rows)
 
 
 def _converted(kind: Distance | DistanceFunction, name: str, bits: int | None, rows: Array) -> Embeddings:

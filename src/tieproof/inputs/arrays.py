@@ -70,9 +70,16 @@ def _with_any_alignment(values: Any, name: str) -> Array:
         )
     if type(values).__name__ == "LazyFrame":
         raise InputError(f"The {name} must not be a lazy frame (LazyFrame), which has no rows yet. Call .collect().")
+    if type(values).__name__ == "MultiVectors":
+        raise InputError(
+            f"The {name} must have one vector for each item, not several ({values!r}), which only tp.evaluate, "
+            "tp.nearest, tp.knn_accuracy and Evaluator rank, by distance='maxsim' or 'meanmaxsim'. Pass one vector "
+            "for each item."
+        )
     if hasattr(values, "toarray"):
         raise InputError(
-            f"The {name} must not be a sparse matrix ({type(values).__name__}). Convert it with .toarray()."
+            f"The {name} must not be a sparse matrix ({type(values).__name__}). Convert it with .toarray(), or pass "
+            "it to tp.evaluate or tp.nearest, which rank sparse rows."
         )
     if type(values).__module__.partition(".")[0] == "h5py":
         from tieproof.inputs.readers.hdf5_storage import check_stored

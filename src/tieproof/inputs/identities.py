@@ -12,9 +12,14 @@ import numpy.typing as npt
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
 from tieproof.inputs.documents import Documents
+from tieproof.inputs.multi_vectors import MultiVectors
+from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.native.calls import native
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
+
+ROWS_AT_ONCE = 4096
+"""The number of sparse rows whose entries are converted at a time."""
 
 MOST_DIGITS = 53
 """The binary digits of a float64, to which longer floats are converted."""
@@ -158,8 +163,30 @@ def words_of(labels: Array) -> Words:
     return words ^ salt
 
 
+def _digests_of_entries(rows: SparseRows, threads: int) -> Words:
+    """Return the sums of the digests of the entries, each a dimension and a number, of each row."""
+    sums = np.zeros((len(rows), 2), dtype=np.uint64)
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        length, entries = rows.entries_of(np.arange(start, min(start + ROWS_AT_ONCE, len(rows))))
+        given = np.column_stack([rows.terms[entries].astype(np.float64), rows.values[entries].astype(np.float64)])
+        digests = rows_digests(given, np.zeros(len(given), dtype=np.uint64), threads)
+        add_digests(start + np.repeat(np.arange(len(length)), length), digests, sums)
+    return sums
+
+
 def rows_digests(rows: Embeddings, labels: Words, threads: int = 1) -> Words:
-    """Return the digests (n, 2) of rows (n, d) and their labels' words (n,)."""
+    """Return the digests (n, 2) of rows (n, d) and their labels' words (n,).
+
+    Of items of several vectors, the digests of the vectors are added, so their order does not matter; of sparse rows
+    those of the entries.
+    """
+    if isinstance(rows, SparseRows):
+        rows = _digests_of_entries(rows, threads)
+    if isinstance(rows, MultiVectors):
+        sums = np.zeros((len(rows), 2), dtype=np.uint64)
+        none = np.zeros(len(rows.vectors), dtype=np.uint64)
+        add_digests(np.repeat(np.arange(len(rows)), rows.lengths), rows_digests(rows.vectors, none, threads), sums)
+        rows = sums
     count, width = rows.shape
     keys, digests = keys_of(width), np.empty((count, 2), dtype=np.uint64)
     size = max(1, BLOCK_BYTES // (4 * max(1, width)))

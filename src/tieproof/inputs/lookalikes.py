@@ -8,9 +8,11 @@ from tieproof.errors import InputError, warn
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.identities import Words
 from tieproof.inputs.lists import LabeledRows
+from tieproof.inputs.multi_vectors import MultiVectors
 from tieproof.inputs.relevance import Exclusions
 from tieproof.inputs.relevance_by_labels import Labels
 from tieproof.inputs.shards.source import RankedRows
+from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.ties import Array, FloatArray, IntArray
 
@@ -55,7 +57,12 @@ def warn_of_queries_in_gallery(
     """Warn if the gallery is equal to the queries and each query finds itself: probably leave-one-out is meant."""
     if queries.shape != gallery.shape or len(queries) < FEWEST_ALIKE:
         return
-    if not _equal_rows(queries, gallery) or _equal_rows(queries, np.broadcast_to(queries[:1], queries.shape)):
+    if isinstance(queries, MultiVectors | SparseRows):
+        same = type(gallery) is type(queries) and queries.same_as(gallery)
+    else:
+        same = _equal_rows(queries, gallery)
+        same = same and not _equal_rows(queries, np.broadcast_to(queries[:1], queries.shape))
+    if not same:
         return
     if all(_counts(relevance, query, query) for query in some_of(relevance.n_queries)):
         warn(
@@ -76,6 +83,10 @@ def _equal_rows(array: Embeddings | RankedRows, other: Embeddings | RankedRows) 
 
 def may_share_rows(queries: Embeddings, gallery: Embeddings) -> bool:
     """Whether the first numbers of at least half of some queries occur in the gallery, which is fast to check."""
+    if isinstance(queries, SparseRows):
+        return True
+    if isinstance(queries, MultiVectors) and isinstance(gallery, MultiVectors):
+        queries, gallery = queries.vectors[queries.offsets[:-1]], gallery.vectors
     some, firsts = queries[:: max(1, len(queries) // CHECKED_ROWS), 0], gallery[:, 0].copy()
     return 2 * sum(bool((firsts == number).any()) for number in some) >= len(some)
 

@@ -22,6 +22,7 @@ from tieproof.evaluation.problems import (
     watched,
 )
 from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.multi_vectors import MultiVectors
 from tieproof.inputs.options import check_whole
 from tieproof.inputs.relevance import ranges
 from tieproof.ties import IntArray
@@ -63,7 +64,7 @@ def nearest(
     Parameters
     ----------
     queries : (q, d) floats, integers or bools of at most 64 bits
-        Arrays as in `evaluate`.
+        Arrays, or items of several vectors, as in `evaluate`.
     gallery : (n, d)
         The items among which neighbors are sought. Default: the queries themselves, each without itself.
     k : whole number
@@ -113,7 +114,7 @@ def nearest(
     with calling({"embeddings": "queries"}):
         sides = ArgumentSide(queries, groups=groups), ArgumentSide(gallery, groups=gallery_groups)
         budget = as_budget(memory, threads)
-        search = make_search(*sides, distance, budget, exclude=exclude, bits=bits)
+        search = make_search(*sides, distance, budget, exclude=exclude, bits=bits, any_kind=True)
         warn_of_copies(search)
         return neighbors_of(in_memory(search), int(k), watched(progress))
 
@@ -185,6 +186,8 @@ class Admission:
 def _duplicates(search: Search, space: Space | None) -> int:
     """How many items of the gallery are equal to an earlier one."""
     items = search.queries if search.gallery is None else search.gallery
+    if space is not None and isinstance(items, MultiVectors):
+        return len(items) - len(space.items)
     if space is not None and space.as_passed.items.exact_in_float64:
         alike = len(items) - len(space.items)
         if not (alike and cast(Distance, search.distance).up_to_factor):

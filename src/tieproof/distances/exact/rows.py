@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from tieproof.distances.exact.bounds import EXACT_INTEGERS, SAFETY
 from tieproof.distances.exact.twofold import are_proportional
-from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings, not_finite, rows_of_block
+from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings, not_finite
+from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import for_each, stripes
-from tieproof.ties import BoolArray, FloatArray, IntArray
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 Checksums = npt.NDArray[np.uint64]
 
@@ -46,11 +47,11 @@ class Rows:
         square, with twice that error; the square of integers is exact
     negative : whether any entry is negative
     zero_vectors : the number of rows that are all zero, as they were passed
-    dimensions : the length of a row
+    dimensions : the length of a row; of sparse rows, the most entries of one
     direct : whether products may be computed from the array in memory without conversion
     """
 
-    embeddings: Embeddings
+    embeddings: Any  # an array (n, d), or SparseRows
     identity: IntArray
     first: IntArray
     weight: IntArray
@@ -63,10 +64,11 @@ class Rows:
     zero_vectors: int
     dimensions: int = field(init=False)
     direct: bool = field(init=False)
+    sparse: bool = field(init=False)
 
     def __post_init__(self) -> None:
         """Compute in advance what many threads will read."""
-        self.dimensions = int(self.embeddings.shape[1])
+        self.dimensions, self.sparse = summands(self.embeddings), isinstance(self.embeddings, SparseRows)
         self.direct = self._can_be_direct()
 
     def __len__(self) -> int:
@@ -99,7 +101,7 @@ class Rows:
         This is the case if no product can overflow or underflow, and all divisors are powers of two.
         """
         array = self.embeddings
-        if array.dtype not in (np.float32, np.float64) or not array.flags.c_contiguous:
+        if self.sparse or array.dtype not in (np.float32, np.float64) or not array.flags.c_contiguous:
             return False
         if not array.flags.aligned or (np.frexp(self.divisor)[0] != 0.5).any():
             return False
@@ -140,19 +142,23 @@ def scan_block(
 
 def scan(embeddings: Embeddings, name: str, up_to_factor: bool, threads: int = 1) -> Statistics:
     """Read every row once; NaN and infinity are refused with the first row that has one."""
-    count, dimensions = embeddings.shape
+    count, dimensions = len(embeddings), summands(embeddings)
     # Random odd multipliers, so that nobody can prepare rows whose checksums collide. They never affect a result.
-    multipliers = np.frombuffer(os.urandom(8 * dimensions), dtype=np.uint64) | np.uint64(1)
+    multipliers, of_terms = np.frombuffer(os.urandom(16 * dimensions), dtype=np.uint64).reshape(2, -1) | np.uint64(1)
     largest, smallest, square = np.empty((3, count))
     statistics = Statistics(largest, smallest, square, np.empty(count, np.bool_), np.empty(count, np.uint64))
 
     def look(start: int) -> None:
-        block = np.ascontiguousarray(embeddings[start : start + size], dtype=np.float64)
-        bad = scan_block(block, multipliers, up_to_factor, start, statistics)
+        span = slice(start, start + size)
+        given, terms = embeddings.packed(span) if isinstance(embeddings, SparseRows) else (embeddings[span], None)
+        block = np.ascontiguousarray(given, dtype=np.float64)
+        bad = scan_block(block, multipliers[: block.shape[1]], up_to_factor, start, statistics)
+        if terms is not None:
+            statistics.checksum[span] += (terms * of_terms[: block.shape[1]]).sum(axis=1, dtype=np.uint64)
         if bad >= 0:
             raise not_finite(name, start + bad, block[bad])
 
-    size = rows_of_block(embeddings)
+    size = max(1, BLOCK_BYTES // (8 * max(1, dimensions)))
     for_each(look, range(0, count, size), threads)
     return statistics
 
@@ -177,23 +183,32 @@ def distinct_rows(
     bounds = [0, *ends, len(embeddings)]
     leaders = np.concatenate(
         [
-            start + _identities(embeddings[start:stop], statistics.checksum[start:stop], up_to_factor)
+            start + first_equal(embeddings[start:stop], statistics.checksum[start:stop], up_to_factor)
             for start, stop in pairwise(bounds)
         ]
     )
     if ends:
         order = order[np.argsort(np.searchsorted(ends, order, side="right"), kind="stable")]
+    identity, first = numbered(leaders, order)
+    return describe(embeddings, identity, first, statistics)
+
+
+def numbered(leaders: IntArray, order: IntArray) -> tuple[IntArray, IntArray]:
+    """Number the rows that are their own leaders by the first appearance of their followers in `order`.
+
+    Returns the number of each row's leader (n,), and the row that appears first for each number (u,).
+    """
     in_order, places = leaders[order], np.arange(len(order))
     appearance, number = np.empty_like(places), np.empty_like(places)
     appearance[in_order[::-1]] = places[::-1]  # written last, and so kept, is the first appearance of each row
     first = in_order[appearance[in_order] == places]
     number[first] = places[: len(first)]
-    return describe(embeddings, number[leaders], first, statistics)
+    return number[leaders], first
 
 
 def describe(embeddings: Embeddings, identity: IntArray, first: IntArray, statistics: Statistics) -> Rows:
     """The distinct rows with these statistics; every row is divided by its own power of two."""
-    largest, weight = statistics.largest[first], np.bincount(identity)
+    largest, weight = statistics.largest[first], np.bincount(identity, minlength=len(first))
     return Rows(
         embeddings=embeddings,
         identity=identity,
@@ -267,13 +282,13 @@ def _units(embeddings: Embeddings, largest: FloatArray, per_row: bool, threads: 
 
     def look(span: slice) -> None:
         if not beyond:
-            row_units(np.ascontiguousarray(embeddings[span], dtype=np.float64), unit[span])
+            row_units(np.ascontiguousarray(numbers_of(embeddings, span), dtype=np.float64), unit[span])
             if _beyond(largest[span], unit[span], LARGEST_INTEGER):
                 beyond.append(span)
 
     look(slice(0, FEW_ROWS))
     if not beyond:
-        for_each(look, spans(*embeddings.shape), threads)
+        for_each(look, spans(len(embeddings), summands(embeddings)), threads)
     if beyond:
         return None
     if per_row or not largest.any():
@@ -300,11 +315,22 @@ def _integer_squares(rows: Rows, threads: int) -> FloatArray:
     squares = np.empty(len(rows))
 
     def fill(span: slice) -> None:
-        values = rows.values(span)
+        values = numbers_of(rows.embeddings, rows.first[span]).astype(np.float64)
+        values /= rows.divisor[span, None]
         squares[span] = np.einsum("ij,ij->i", values, values)
 
     for_each(fill, spans(len(rows), rows.dimensions), threads)
     return squares
+
+
+def summands(embeddings: Embeddings | SparseRows) -> int:
+    """The most summands of a product of two rows: the dimensions, or the most entries of sparse rows."""
+    return embeddings.longest if isinstance(embeddings, SparseRows) else int(embeddings.shape[1])
+
+
+def numbers_of(embeddings: Embeddings | SparseRows, rows: slice | IntArray) -> Array:
+    """The numbers of some rows; those of sparse rows without the zeros between them."""
+    return embeddings.packed(rows)[0] if isinstance(embeddings, SparseRows) else embeddings[rows]
 
 
 def spans(count: int, dimensions: int) -> Iterator[slice]:
@@ -313,7 +339,7 @@ def spans(count: int, dimensions: int) -> Iterator[slice]:
     return stripes(0, count, size)
 
 
-def _identities(embeddings: Embeddings, checksums: Checksums, up_to_factor: bool) -> IntArray:
+def first_equal(embeddings: Embeddings, checksums: Checksums, up_to_factor: bool) -> IntArray:
     """For each row (n,) the first row that equals it or, with `up_to_factor`, a positive multiple of it.
 
     Rows with equal checksums are candidates, which are compared exactly. A missed pair would cost time, but would not
@@ -339,8 +365,22 @@ def _same_rows(embeddings: Embeddings, members: IntArray, leaders: IntArray, up_
     """Whether each row members[i] equals row leaders[i], or a positive multiple of it, computed block by block."""
     # With more than 53 bits the products in `are_proportional` would not be exact.
     by_products = up_to_factor and not (embeddings.dtype.kind in "iu" and embeddings.dtype.itemsize == 8)
-    matched = np.empty(len(members), dtype=np.bool_)
-    for span in spans(len(members), embeddings.shape[1]):
+    matched = np.zeros(len(members), dtype=np.bool_)
+    for span in spans(len(members), summands(embeddings)):
+        if isinstance(embeddings, SparseRows):
+            matched[span] = _same_terms(embeddings, members[span], leaders[span], up_to_factor)
+            continue
         a, b = embeddings[members[span]], embeddings[leaders[span]]
         matched[span] = are_proportional(a, b) if by_products else (a == b).all(axis=1)
+    return matched
+
+
+def _same_terms(embeddings: SparseRows, members: IntArray, leaders: IntArray, up_to_factor: bool) -> BoolArray:
+    """As `_same_rows`, for few sparse rows."""
+    length = np.diff(embeddings.starts)
+    matched: BoolArray = length[members] == length[leaders]
+    some = np.flatnonzero(matched)
+    (a, a_terms), (b, b_terms) = (embeddings.packed(side[some]) for side in (members, leaders))
+    same = are_proportional(a, b) if up_to_factor else (a == b).all(axis=1)
+    matched[some] = same & (a_terms == b_terms).all(axis=1)
     return matched

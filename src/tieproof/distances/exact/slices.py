@@ -34,6 +34,9 @@ LARGEST_BATCH = 2**22
 LARGEST_BITS = 450
 """Squared norms with more bits could overflow float64 when they are squared."""
 
+SPREAD = 64
+"""How many times as many dimensions as a sparse row has entries are supposed to occur in a batch of rows."""
+
 KEY_ERROR = 2.0**-51
 """The relative error, for each digit, of rounding a key to float64: two roundings, and a margin of two more."""
 
@@ -119,7 +122,9 @@ def dots(x: Slices, y: Slices, rows: IntArray, columns: IntArray) -> tuple[Place
 
 
 def dots_with(x: Slices, one: Slices) -> Sums:
-    """Exact inner products of rows with one row (s, 1, d)."""
+    """Exact inner products of rows with one row (s, 1, d), which is zero if d is 0."""
+    if not one.shape[2]:
+        return nothing(x)
     total = np.zeros((x.shape[1], len(x) + len(one) - 1), dtype=np.int64)
     for place, piece in enumerate(x):
         for other, other_piece in enumerate(one):
@@ -248,7 +253,7 @@ class ExactRows:
         self.places = 2 * self.largest_top + 1
         # Sums of up to four inner products are shorter than this.
         self.product_bits = 2 * entry_bits + items.dimensions.bit_length() + 3
-        self.center = items.raw(np.zeros(1, dtype=np.int64))
+        self.center = np.zeros((1, 0)) if items.sparse else items.raw(np.zeros(1, dtype=np.int64))
         if largest >= 1023 or queries.embeddings.dtype != items.embeddings.dtype:
             self.center = np.zeros_like(self.center)
         # Both sides are halved or none, because different dtypes are refused if an entry is not exact in float64.
@@ -271,7 +276,8 @@ class ExactRows:
 
     def batches(self, rows: IntArray, columns: IntArray, key_length: int) -> Iterator[PairBatch]:
         """Yield the pairs in batches that fit into memory; each key has `key_length` digits."""
-        of_row = (self.largest_top + 1) * self.items.dimensions
+        wide = min(self.items.embeddings.shape[1], SPREAD * self.items.dimensions) if self.items.sparse else None
+        of_row = (self.largest_top + 1) * (wide or self.items.dimensions)
         for x, y in self.parts(rows, columns, of_row, 4 * self.places + key_length):
             yield self.batch(*x, *y)
 
@@ -291,6 +297,12 @@ class ExactRows:
 
     def batch(self, x_rows: IntArray, row_places: IntArray, y_rows: IntArray, column_places: IntArray) -> PairBatch:
         """The slices of the pairs' distinct rows minus the common row, and each pair's indices in them."""
+        if self.items.sparse:
+            chosen = ((self.queries, x_rows), (self.items, y_rows))
+            sides = [side.embeddings[side.first[some]] for side, some in chosen]
+            used = np.unique(np.concatenate([side.terms for side in sides]))
+            cut_x, cut_y = self.cut(*([side.among(used).astype(np.float64)] for side in sides))
+            return PairBatch(cut_x, cut_y, row_places, column_places)
         center = self.center[0]
         x, y = (
             differences(side.raw(chosen), center.astype(side.embeddings.dtype), self.halved)

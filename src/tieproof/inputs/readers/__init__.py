@@ -15,6 +15,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_embeddings
+from tieproof.inputs.multi_vectors import as_multi_vectors, is_multi_vectors
 from tieproof.inputs.readers import json_lists, tables
 from tieproof.inputs.readers.columns import (
     Entry,
@@ -28,6 +29,7 @@ from tieproof.inputs.readers.columns import (
 from tieproof.inputs.readers.contents import stored_confidences, stored_labels
 from tieproof.inputs.readers.location import File, Location, RemoteFile, check, split
 from tieproof.inputs.readers.trec_told import refuse_rankings
+from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.ties import Array
 
 PathLike = str | os.PathLike[str]
@@ -68,6 +70,7 @@ FILE_FORMATS = {
     ".parquet": FileFormat(_late("parquet", "entries"), _late("parquet", "matrix")),
     ".csv": FileFormat(_late("delimited", "entries", ","), _late("delimited", "matrix", ",")),
     ".tsv": FileFormat(_late("delimited", "entries", "\t"), _late("delimited", "matrix", "\t")),
+    ".csr": FileFormat(_late("sparse", "csr"), elsewhere=False),
     ".fbin": FileFormat(_late("ann_benchmarks", "vectors", "<f4")),
     ".u8bin": FileFormat(_late("ann_benchmarks", "vectors", "<u1")),
     ".i8bin": FileFormat(_late("ann_benchmarks", "vectors", "<i1")),
@@ -80,8 +83,8 @@ FILE_FORMATS = {
 }
 
 
-def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), labels: Array | None = None) -> Array:
-    """Read embeddings, shape (n, d), in the type in which they are stored.
+def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), labels: Array | None = None) -> Any:
+    """Read embeddings, shape (n, d), as stored; vectors and offsets as `MultiVectors`.
 
     location : a file, or a file and one of its entries: `file.npz:key`, `file.h5:group/name`,
         `file.safetensors:name`, `file.pt:key`, `file.parquet:column`. Without an entry, one called
@@ -136,7 +139,12 @@ def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), label
             f"{where} is a single column of a table, but every column except for the labels is a dimension of "
             f"embeddings. Give {where.path}, and the labels by a colon and the name of their column."
         )
-    return as_embeddings(entry.load(), f"embeddings of {Location(where.path, entry.name)}")
+    values = entry.load()
+    if isinstance(values, SparseRows):
+        return values
+    if is_multi_vectors(values):
+        return as_multi_vectors(values, "embeddings")
+    return as_embeddings(values, f"embeddings of {Location(where.path, entry.name)}")
 
 
 def read_labels(location: PathLike | Location) -> Array:

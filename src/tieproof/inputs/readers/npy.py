@@ -16,6 +16,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.readers import sparse
 from tieproof.inputs.readers.columns import Entry, RowReader
 from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.location import File, Location, reading, state_of
@@ -133,7 +134,7 @@ def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
 
 
 def archive(path: Path, named: Collection[str] = ()) -> list[Entry]:
-    """Return the arrays of the archive; only their headers are read."""
+    """Return the arrays of the archive, of which vectors and offsets are one; only their headers are read."""
     with reading(path, ARCHIVE), ZipFile(path) as file:
         members = [name for name in file.namelist() if name.endswith(".npy")]
         if twice := [name for name, count in Counter(members).items() if count > 1]:
@@ -141,7 +142,29 @@ def archive(path: Path, named: Collection[str] = ()) -> list[Entry]:
                 f"{path} contains the array '{twice[0].removesuffix('.npy')}' more than once, and programs differ in "
                 "which one they read; write the archive again with each array once."
             )
-        return [_member(path, file, name) for name in members]
+        entries = {name: _member(path, file, name) for name in members}
+    arrays = {name.removesuffix(".npy"): entry for name, entry in entries.items()}
+    if set(sparse.PARTS) <= arrays.keys():
+        return [sparse.of_archive(path, arrays)]
+    vectors, offsets = (entries.get(f"{name}.npy") for name in ("vectors", "offsets"))
+    if vectors is None or offsets is None:
+        return list(entries.values())
+    del entries["offsets.npy"]
+    entries["vectors.npy"] = _of_several_vectors(path, vectors, offsets)
+    return list(entries.values())
+
+
+def _of_several_vectors(path: Path, vectors: Entry, offsets: Entry) -> Entry:
+    """Items of several vectors each, of the vectors of all of them and where those of each begin."""
+    from tieproof.inputs.multi_vectors import MultiVectors
+
+    def load() -> Any:
+        try:
+            return MultiVectors(vectors.load(), offsets.load())
+        except InputError as error:
+            raise InputError(f"{path}: {error}") from None
+
+    return vectors._replace(load=load)
 
 
 def _member(path: Path, file: ZipFile, member: str) -> Entry:

@@ -18,18 +18,21 @@ from tieproof.integrations.sentence_transformers.scoring import (
     ScoreFunction,
     add_row,
     calibrated,
+    check_late,
     check_model,
     check_precision,
     columns,
     distances_for,
     file_for,
+    has_several,
+    is_late,
     measures_of,
     metrics_at,
     packed,
     values,
 )
 from tieproof.integrations.sentence_transformers.tasks import Labeled, Retrieval
-from tieproof.kit import Array, as_array, check_whole
+from tieproof.kit import as_array, check_whole
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +57,8 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
     sentence is then a query for the other sentences with its label. The value under the name of a metric, such as
     `cosine_ndcg@10`, is the lower bound over all orderings of tied documents, so ties never pay when models are
     selected by it. The suffixes `_lower`, `_expected` and `_upper` give the whole interval. Without ties, all four
-    values are equal to the metric of `InformationRetrievalEvaluator`.
+    values are equal to the metric of `InformationRetrievalEvaluator`; of a `MultiVectorEncoder`, whose texts have
+    several vectors, to that of `MultiVectorInformationRetrievalEvaluator`.
 
     Parameters
     ----------
@@ -209,6 +213,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         check_model(model, [_ENCODES[kind] for kind in self.task.kinds if kind != "document"])
         if "document" in self.task.kinds and corpus_embeddings is None:
             check_model(model if corpus_model is None else corpus_model, [_ENCODES["document"]])
+        check_late(model, precision=self.precision, truncate_dim=self.truncate_dim)
         distances = distances_for(model, self.score_functions, self.precision)
         if self.main_score_function not in (None, *distances):
             raise InputError(
@@ -219,9 +224,11 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         headers = ["epoch", "steps", *columns(self.metrics, list(distances))]
         path = file_for(output_path if self.write_csv else None, self.csv_file, headers)
 
-        def encode(texts: Sequence[Any], kind: str) -> Array:
+        def encode(texts: Sequence[Any], kind: str) -> Any:
             if kind != "document":
                 return self.encode(model, texts, kind)
+            if has_several(corpus_embeddings):
+                return corpus_embeddings
             if corpus_embeddings is not None:
                 return packed(as_array(corpus_embeddings, "corpus_embeddings"), self.precision)
             return self.encode(model if corpus_model is None else corpus_model, texts, kind)
@@ -258,7 +265,8 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
             raise InputError(f"{names[0]} was passed, but sentences have no corpus. Leave it out.", names[0])
         if corpus_embeddings is None or isinstance(self.task, Labeled):
             return
-        shape, documents = np.shape(corpus_embeddings), len(self.task.corpus)
+        documents, several = len(self.task.corpus), has_several(corpus_embeddings)
+        shape = (len(corpus_embeddings), 0) if several else np.shape(corpus_embeddings)
         if len(shape) != 2 or shape[0] != documents:
             raise InputError(
                 f"corpus_embeddings has shape {tuple(shape)}, but the corpus has {documents:,} documents. Pass one "
@@ -272,8 +280,8 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
                 ("corpus_embeddings", "precision"),
             )
 
-    def encode(self, model: Any, texts: Sequence[Any], kind: str) -> Array:
-        """Encode texts chunk by chunk, and return their embeddings or binary codes.
+    def encode(self, model: Any, texts: Sequence[Any], kind: str) -> Any:
+        """Encode texts chunk by chunk, and return their embeddings or binary codes, or an array for each text.
 
         kind : "query", "document" or "sentence"
         """
@@ -284,9 +292,10 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
             "prompt_name": getattr(self, f"{side}_prompt_name"),
             "batch_size": self.batch_size,
             "show_progress_bar": self.show_progress_bar,
-            "truncate_dim": self.truncate_dim,
             "convert_to_numpy": True,
         }
+        if not is_late(model):
+            options["truncate_dim"] = self.truncate_dim
         starts = trange(
             0,
             len(texts),
@@ -294,14 +303,17 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
             desc="Corpus Chunks",
             disable=not self.show_progress_bar or len(texts) <= self.corpus_chunk_size,
         )
-        embeddings = np.empty(0)
+        embeddings, several = np.empty(0), []
         for at in starts:
             encoded = encode(texts[at : at + self.corpus_chunk_size], **options)
+            if has_several(encoded):
+                several += encoded
+                continue
             chunk = packed(as_array(encoded, "embeddings"), self.precision)  # some models return tensors
             if not at:
                 embeddings = np.empty((len(texts), chunk.shape[1]), chunk.dtype)
             embeddings[at : at + len(chunk)] = chunk
-        return embeddings
+        return several or embeddings
 
     @property
     def queries(self) -> list[Any]:

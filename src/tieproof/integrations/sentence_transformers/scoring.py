@@ -26,8 +26,15 @@ NanoBEIREvaluator: Any = evaluation.NanoBEIREvaluator
 Precision = Literal["float32", "int8", "uint8", "binary", "ubinary"]
 ScoreFunction = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
-_DISTANCES = {"cosine": "cosine", "dot": "dot", "euclidean": "euclidean", "manhattan": "cityblock"}
-"""The distance of tieproof with the same ranking as each similarity of single vectors."""
+_DISTANCES = {
+    "cosine": "cosine",
+    "dot": "dot",
+    "euclidean": "euclidean",
+    "manhattan": "cityblock",
+    "maxsim": "maxsim",
+    "meanmaxsim": "meanmaxsim",
+}
+"""The distance of tieproof with the same ranking as each similarity; the last two are of several vectors per text."""
 
 BINARY = ("binary", "ubinary")
 _HAMMING = "hamming"
@@ -85,6 +92,20 @@ def check_model(model: Any, methods: Iterable[str]) -> None:
         raise InputError(f"model is of type {name}, which has no {missing[0]}. Pass a SentenceTransformer.", "model")
 
 
+def is_late(model: Any) -> bool:
+    """Whether a model returns several vectors for each text (version 6 of the library or later)."""
+    return any(kind.__name__ == "MultiVectorEncoder" for kind in type(model).__mro__)
+
+
+def check_late(model: Any, **options: Any) -> None:
+    """Refuse options that do not apply to several vectors."""
+    for name, value in options.items():
+        if value is not None and is_late(model):
+            raise InputError(
+                f"{name} does not apply to the several vectors of a {type(model).__name__}. Leave it out.", name
+            )
+
+
 def distances_for(
     model: Any, score_functions: Mapping[str, ScoreFunction] | None, precision: str | None
 ) -> dict[str, str | DistanceFunction]:
@@ -104,8 +125,9 @@ def distances_for(
 
 def distance_of(function: ScoreFunction) -> str | DistanceFunction:
     """The distance that ranks as a score function does: exact for the library's functions, else by its floats."""
+    known = SimilarityFunction.possible_values()  # before version 6, none of several vectors
     for name, distance in _DISTANCES.items():
-        if function is SimilarityFunction.to_similarity_fn(name):
+        if name in known and function is SimilarityFunction.to_similarity_fn(name):
             return distance
 
     def negative(queries: Array, items: Array) -> Array:
@@ -121,6 +143,11 @@ def _as_tensor(embeddings: Array) -> torch.Tensor:
     """Embeddings as floats, because score functions divide and square them."""
     floats = embeddings if embeddings.dtype.kind == "f" else embeddings.astype(np.float32)
     return torch.tensor(floats)
+
+
+def has_several(embeddings: Any) -> bool:
+    """Whether a model returned several vectors for each text: a list of arrays (vectors, dimensions)."""
+    return isinstance(embeddings, list) and len(embeddings) > 0 and np.ndim(embeddings[0]) == 2
 
 
 def packed(embeddings: Array, precision: str | None) -> Array:

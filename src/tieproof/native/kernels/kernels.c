@@ -42,9 +42,11 @@
 #include "counting_tiles.h"
 #include "judged.h"
 #include "list_counts.h"
+#include "maxima.h"
 #include "pairs.h"
 #include "rounding_tiles.h"
 #include "row_digests.h"
+#include "terms.h"
 #include "twofold.h"
 
 #include "as_float.h"
@@ -54,9 +56,11 @@
 #include "counting_tiles.h"
 #include "judged.h"
 #include "list_counts.h"
+#include "maxima.h"
 #include "pairs.h"
 #include "rounding_tiles.h"
 #include "row_digests.h"
+#include "terms.h"
 #include "twofold.h"
 
 #include "as_long.h"

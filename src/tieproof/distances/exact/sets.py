@@ -1,0 +1,102 @@
+"""`Sets`: the distinct items of several vectors each, of one side."""
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+
+from tieproof.distances.exact.rows import Rows, describe, first_equal, numbered, scan
+from tieproof.inputs.multi_vectors import MultiVectors
+from tieproof.inputs.relevance import ranges
+from tieproof.ties import BoolArray, IntArray
+
+
+@dataclass
+class Sets:
+    """The distinct items of one side, which are ranked in place of `Rows`.
+
+    embeddings : n items, as passed
+    identity, first, weight : (n,), (u,) and (u,), as those of `Rows`
+    vectors : the vectors of the distinct items, item after item, as rows of a space of their own
+    ends : (u,) where the vectors of each distinct item end
+    zero_vectors : the number of items that have only zeros, as they were passed
+    """
+
+    embeddings: MultiVectors
+    identity: IntArray
+    first: IntArray
+    weight: IntArray
+    vectors: Rows
+    ends: IntArray
+    zero_vectors: int
+
+    def __post_init__(self) -> None:
+        """Compute in advance what many threads will read."""
+        self.dimensions = self.vectors.dimensions
+        self.starts = np.append(0, self.ends[:-1])
+        self.lengths = self.ends - self.starts
+
+    def __len__(self) -> int:
+        """The number of distinct items."""
+        return len(self.first)
+
+    @property
+    def exact_in_float64(self) -> bool:
+        """Whether every number is exact in float64."""
+        return self.vectors.exact_in_float64
+
+    def vectors_of(self, items: slice | IntArray) -> tuple[IntArray, slice | IntArray]:
+        """Return the numbers of vectors of some distinct items, and which rows of `vectors` they are."""
+        if isinstance(items, slice):
+            start, stop, _ = items.indices(len(self))
+            return self.lengths[items], slice(int(self.starts[start]), int(self.ends[stop - 1]))
+        return self.lengths[items], ranges(self.starts[items], self.lengths[items])[1]
+
+
+def distinct_sets(given: MultiVectors, name: str, repeats: bool, order: IntArray, threads: int = 1) -> Sets:
+    """Number the distinct items by their first appearance in `order`.
+
+    repeats : whether items differ that have a vector in different numbers, as queries do; otherwise each vector of an
+        item is kept once
+    """
+    array, item = given.vectors, np.repeat(np.arange(len(given)), given.lengths)
+    statistics = scan(array, name, False, threads)
+    vector = first_equal(array, statistics.checksum, False)
+    place = np.lexsort((vector, item))
+    if not repeats:
+        place = place[(np.diff(item[place], prepend=-1) != 0) | (np.diff(vector[place], prepend=-1) != 0)]
+    length = np.bincount(item[place], minlength=len(given))
+    starts = np.cumsum(length) - length
+    identity, first = numbered(_first_equal_sets(vector[place], starts, length), order)
+    kept = place[ranges(starts[first], length[first])[1]]
+    number = np.empty(len(array), dtype=np.int64)
+    number[vector[kept]] = np.arange(len(kept))
+    return Sets(
+        embeddings=given,
+        identity=identity,
+        first=first,
+        weight=np.bincount(identity),
+        vectors=describe(array, number[vector], kept, statistics),
+        ends=np.cumsum(length[first]),
+        zero_vectors=int((np.maximum.reduceat(statistics.largest, given.offsets[:-1]) == 0).sum()),
+    )
+
+
+def _first_equal_sets(vector: IntArray, starts: IntArray, length: IntArray) -> IntArray:
+    """For each item the first one with the same ascending vectors; a pair that is missed costs time alone."""
+    multipliers = np.frombuffer(os.urandom(8 * int(vector.max() + 1)), dtype=np.uint64) | np.uint64(1)
+    digests = np.add.reduceat(multipliers[vector], starts)
+    _, earliest, inverse = np.unique(digests, return_index=True, return_inverse=True)
+    first, everyone = earliest[inverse], np.arange(len(starts))
+    alike = np.flatnonzero((first != everyone) & (length[first] == length))
+    leaders = everyone.copy()
+    alike = alike[_have_equal_vectors(vector, starts[alike], starts[first[alike]], length[alike])]
+    leaders[alike] = first[alike]
+    return leaders
+
+
+def _have_equal_vectors(vector: IntArray, starts: IntArray, others: IntArray, length: IntArray) -> BoolArray:
+    """Whether the vectors of items with these starts are those of other items of the same lengths."""
+    place, own = ranges(starts, length)
+    differ = vector[own] != vector[ranges(others, length)[1]]
+    return np.asarray(np.bincount(place[differ], minlength=len(starts)) == 0)

@@ -1,0 +1,124 @@
+"""Products of sparse rows, in tiles and of pairs.
+
+A product of two rows has at most as many summands that are not zero as a row has entries. This number takes the place
+of the dimensions in all error bounds.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.distances.exact.rows import Rows
+from tieproof.native.calls import Output, native
+from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
+
+AT_ONCE = 2**20
+"""About the number of entries that are converted at a time."""
+
+ITEMS_AT_ONCE = 16
+"""The number of items whose products a kernel computes before it writes them."""
+
+
+class Terms(NamedTuple):
+    """Sparse rows, as kernels read them: row r has the entries starts[r] … starts[r + 1]-1, with ascending terms."""
+
+    starts: IntArray
+    term: SmallIntArray
+    value: Array
+
+
+@native
+def products_of_terms(
+    rows: Terms,
+    items: Terms,
+    number: SmallIntArray,
+    dense: Array,
+    at: Output[IntArray],
+    row: Output[SmallIntArray],
+    value: Output[Array],
+    sums: Output[Array],
+    out: Output[Array],
+) -> None:
+    """Write the product of each row with each item to out[row, item]; all other outputs are working memory.
+
+    dense : (terms, rows) the entries of terms that many rows have, by their `number`, which is -1 for other terms
+    """
+
+
+@native
+def products_of_term_pairs(x: Terms, y: Terms, rows: IntArray, items: IntArray, out: Output[FloatArray]) -> None:
+    """out[p] = the product of x[rows[p]] and y[items[p]], in float64."""
+
+
+FREQUENT = 16
+"""A term that more than one in so many rows have is added for all rows, which reads no list of rows."""
+
+MOST_COUNTED = 2**20
+"""The most dimensions that are counted one by one for each tile; of more, only those that occur."""
+
+
+def terms_of(rows: Rows, some: IntArray, dtype: Any, norm: FloatArray | None = None) -> Terms:
+    """The divided entries of some distinct rows; `norm` divides them, too."""
+    given, own = rows.embeddings, rows.first[some]
+    length, entries = given.entries_of(own)
+    value = given.values[entries].astype(np.float64)
+    value /= np.repeat(rows.divisor[some], length)
+    if norm is not None:
+        value /= np.repeat(norm[some], length)
+    return Terms(np.append(0, np.cumsum(length)), given.terms[entries], value.astype(dtype, copy=False))
+
+
+def products(x: Terms, y: Terms, width: int) -> Array:
+    """The products of all rows x with all rows y, of so many dimensions, added in the type of the values."""
+    if width > MOST_COUNTED:
+        used, own = np.unique(x.term, return_inverse=True)
+        place = np.searchsorted(used, y.term)
+        place[place == len(used)] = 0
+        place = np.where(used[place] == y.term, place, len(used)) if len(used) else np.zeros_like(place)
+        x, y, width = x._replace(term=own.astype(np.int32)), y._replace(term=place.astype(np.int32)), len(used) + 1
+    kind, count, height = x.value.dtype, len(x.term), len(x.starts) - 1
+    frequent = np.flatnonzero(FREQUENT * np.bincount(x.term, minlength=width) > height)
+    number = np.full(width, -1, dtype=np.int32)
+    number[frequent] = np.arange(len(frequent))
+    dense, some = np.zeros((len(frequent), height), dtype=kind), np.flatnonzero(number[x.term] >= 0)
+    dense[number[x.term[some]], np.repeat(np.arange(height), np.diff(x.starts))[some]] = x.value[some]
+    out = np.empty((height, len(y.starts) - 1), dtype=kind)
+    row, value = np.empty(count, dtype=np.int32), np.empty(count, dtype=kind)
+    at, sums = np.zeros(width + 1, dtype=np.int64), np.empty((ITEMS_AT_ONCE, height), dtype=kind)
+    products_of_terms(x, y, number, dense, at, row, value, sums, out)
+    return out
+
+
+def products_of_pairs(queries: Rows, items: Rows, rows: IntArray, columns: IntArray) -> FloatArray:
+    """The products of pairs of divided rows, in float64."""
+    out, size = np.empty(len(rows)), max(1, AT_ONCE // items.dimensions)
+    for start in range(0, len(rows), size):
+        span = slice(start, start + size)
+        (x, x_place), (y, y_place) = (np.unique(side[span], return_inverse=True) for side in (rows, columns))
+        x_terms, y_terms = (terms_of(side, some, np.float64) for side, some in ((queries, x), (items, y)))
+        products_of_term_pairs(x_terms, y_terms, x_place, y_place, out[span])
+    return out
+
+
+class PreparedTerms:
+    """Sparse rows prepared for tiles, as `Prepared` has dense ones: divided, and rounded to the tile's type."""
+
+    def __init__(self, rows: Rows, dtype: np.dtype[Any], normalize: bool, keep_bytes: int) -> None:
+        self.rows, self.dtype = rows, dtype
+        self.norm = np.where(rows.norm > 0, rows.norm, 1.0) if normalize else None
+        self.keeps = rows.embeddings.size * (dtype.itemsize + 4) <= keep_bytes
+        self.kept: Terms | None = None
+
+    def keep(self) -> None:
+        """Prepare all rows, once."""
+        if self.kept is None and self.keeps:
+            self.kept = terms_of(self.rows, np.arange(len(self.rows)), self.dtype, self.norm)
+
+    def __getitem__(self, some: slice | IntArray) -> Terms:
+        """The rows of `some`."""
+        if self.kept is None or not isinstance(some, slice):
+            return terms_of(self.rows, np.arange(len(self.rows))[some], self.dtype, self.norm)
+        start, stop, _ = some.indices(len(self.rows))
+        starts = self.kept.starts[start : stop + 1]
+        entries = slice(int(starts[0]), int(starts[-1]))
+        return Terms(starts - starts[0], self.kept.term[entries], self.kept.value[entries])

@@ -1,0 +1,224 @@
+"""`SparseRows`: rows of which only the entries that are not zero are kept, as learned sparse models return them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.relevance import ranges
+from tieproof.ties import Array, IntArray, SmallIntArray
+
+MOST_TERMS = 2**31 - 1
+"""The most dimensions of sparse rows, whose numbers take 32 bits."""
+
+EXACT = 2.0**53
+"""Integers up to here are exact in float64."""
+
+
+class SparseRows:
+    """Rows in the compressed form (CSR): ascending terms without repetition, and no zeros.
+
+    starts : (n + 1,) where the entries of each row begin
+    terms, values : (entries,) the dimension and the number of each entry; numbers are float32 or float64
+    shape : the numbers of rows and of dimensions
+    longest : at least the number of entries of each row, and 1
+    """
+
+    def __init__(
+        self, starts: IntArray, terms: SmallIntArray, values: Array, width: int, longest: int | None = None
+    ) -> None:
+        self.starts, self.terms, self.values = starts, terms, values
+        self.shape = len(starts) - 1, width
+        self.longest = longest or max(1, int(np.diff(starts).max(initial=0)))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the numbers."""
+        return self.values.dtype
+
+    @property
+    def size(self) -> int:
+        """The number of entries."""
+        return self.values.size
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all entries."""
+        return self.values.nbytes + self.terms.nbytes
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return self.shape[0]
+
+    def __getitem__(self, rows: "slice | IntArray") -> "SparseRows":
+        """Some rows."""
+        chosen = np.arange(len(self))[rows]
+        length, entries = self.entries_of(chosen)
+        return SparseRows(
+            np.append(0, np.cumsum(length)), self.terms[entries], self.values[entries], self.shape[1], self.longest
+        )
+
+    def entries_of(self, rows: IntArray) -> tuple[IntArray, slice | IntArray]:
+        """Return the numbers of entries of some rows, and which entries these are."""
+        start, stop = self.starts[rows], self.starts[rows + 1]
+        if len(rows) and (start[1:] == stop[:-1]).all():
+            return stop - start, slice(int(start[0]), int(stop[-1]))
+        return stop - start, ranges(start, stop - start)[1]
+
+    def packed(self, rows: "slice | IntArray") -> tuple[Array, Array]:
+        """The values and the terms of some rows, each row filled up with zeros; for what depends on no dimension."""
+        length, entries = self.entries_of(np.arange(len(self))[rows])
+        held = np.arange(max(1, int(length.max(initial=0)))) < length[:, None]
+        values, terms = np.zeros(held.shape, dtype=self.dtype), np.zeros(held.shape, dtype=np.uint64)
+        values[held], terms[held] = self.values[entries], self.terms[entries]
+        return values, terms
+
+    def among(self, terms: SmallIntArray) -> Array:
+        """The rows as an array of these dimensions, ascending, which hold all entries."""
+        out = np.zeros((len(self), len(terms)), dtype=self.dtype)
+        out[np.repeat(np.arange(len(self)), np.diff(self.starts)), np.searchsorted(terms, self.terms)] = self.values
+        return out
+
+    def astype(self, dtype: Any) -> "SparseRows":
+        """Convert the numbers to another type."""
+        return SparseRows(self.starts, self.terms, self.values.astype(dtype), self.shape[1], self.longest)
+
+    def wider(self, width: int, longest: int) -> "SparseRows":
+        """The rows among so many dimensions, beside others that have so many entries."""
+        return SparseRows(self.starts, self.terms, self.values, width, longest)
+
+    def same_as(self, other: "SparseRows") -> bool:
+        """Whether both have the same rows in the same order."""
+        return all(
+            np.array_equal(getattr(self, each), getattr(other, each)) for each in ("starts", "terms", "values")
+        )
+
+    def __repr__(self) -> str:
+        """The numbers of rows, dimensions and entries."""
+        return f"SparseRows({len(self):,} of {self.shape[1]:,} dimensions, {self.size:,} entries)"
+
+
+def is_sparse(values: Any) -> bool:
+    """Whether these are sparse rows: of SciPy, of torch, or a list of dictionaries {term: weight}."""
+    if isinstance(values, SparseRows) or _is_scipy(values) or _is_torch(values):
+        return True
+    return isinstance(values, list | tuple) and len(values) > 0 and all(isinstance(each, Mapping) for each in values)
+
+
+def _is_scipy(values: Any) -> bool:
+    return hasattr(values, "tocsr") and hasattr(values, "nnz")
+
+
+def _is_torch(values: Any) -> bool:
+    return str(getattr(values, "layout", "")).startswith("torch.sparse")
+
+
+def as_sparse(values: Any, name: str, vocabulary: dict[Any, int]) -> SparseRows:
+    """Check and convert sparse rows.
+
+    vocabulary : the number of each term of dictionaries, which both sides share
+    """
+    if isinstance(values, SparseRows):
+        return values
+    if isinstance(values, list | tuple):
+        return _from_dictionaries(values, name, vocabulary)
+    if _is_torch(values):
+        return _from_torch(values, name)
+    given, rows = values.nnz, values.tocsr()
+    if len(rows.shape) != 2:
+        raise InputError(
+            f"The {name} must have two dimensions, not the shape {rows.shape}. Pass a row for each item."
+        )
+    return of_parts(rows.indptr, rows.indices, rows.data, rows.shape, name, repeated=given != rows.nnz)
+
+
+def _from_torch(values: Any, name: str) -> SparseRows:
+    values = values.detach().cpu()
+    if values.dtype.is_floating_point and values.dtype.itemsize == 2:
+        values = values.float()
+    joined = values.coalesce() if "coo" in str(values.layout) else values
+    repeated = joined is not values and joined.values().numel() != values._nnz()
+    rows = joined.to_sparse_csr()
+    parts = (rows.crow_indices().numpy(), rows.col_indices().numpy(), rows.values().numpy())
+    return of_parts(*parts, tuple(rows.shape), name, repeated)
+
+
+def _from_dictionaries(values: Any, name: str, vocabulary: dict[Any, int]) -> SparseRows:
+    starts = np.cumsum([0, *map(len, values)])
+    names = [term for row in values for term in row]
+    numbers = [vocabulary.setdefault(term, len(vocabulary)) for term in names]
+    weights = [weight for row in values for weight in row.values()]
+    data = np.asarray(weights if weights else np.zeros(0))
+    width = max(1, len(vocabulary))
+    return of_parts(starts, np.array(numbers, dtype=np.int64), data, (len(values), width), name)
+
+
+def of_parts(starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated: bool = False) -> SparseRows:
+    """Return rows with ascending terms and without zeros; refuse what is not finite, repeated, or not exact.
+
+    repeated : whether some terms are known to have been repeated
+    """
+    if data.dtype.kind not in "fiub" or data.dtype.itemsize > 8:
+        raise InputError(
+            f"The {name} must have weights that are floats, integers or bools of at most 64 bits, not {data.dtype}. "
+            "Convert them first."
+        )
+    if not shape[0] or not 0 < shape[1] <= MOST_TERMS:
+        raise InputError(
+            f"The {name} must have at least one row, and from 1 to 2**31 - 1 dimensions, not the shape {shape}."
+        )
+    starts, terms = np.asarray(starts, dtype=np.int64), np.asarray(terms)
+    row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    if len(terms) and not (terms.min() >= 0 and terms.max() < shape[1]):
+        raise InputError(f"The {name} have an entry outside of their {shape[1]} dimensions. Correct the indices.")
+    bad = np.flatnonzero(~np.isfinite(data))
+    if len(bad):
+        raise InputError(
+            f"The {name} must contain only finite numbers, but row {row[bad[0]]} contains {data[bad[0]]}. Find out "
+            "why the model returned it, and leave the row out or repair it."
+        )
+    ascending = np.diff(terms) > 0
+    ascending |= np.diff(row) > 0
+    if not ascending.all():
+        order = np.lexsort((terms, row))
+        terms, data = terms[order], data[order]
+        twice = np.flatnonzero((np.diff(terms) == 0) & (np.diff(row) == 0))
+        repeated = repeated or len(twice) > 0
+    if repeated:
+        raise InputError(
+            f"The {name} have two entries of one dimension in a row, whose sum a float would round. Add them up "
+            "first, as .sum_duplicates() and .coalesce() do."
+        )
+    small = data.dtype.itemsize < 4 or data.dtype == np.float32
+    if (
+        data.dtype.kind in "iu"
+        and data.dtype.itemsize == 8
+        and len(data)
+        and np.abs(data.astype(float)).max() >= EXACT
+    ):
+        raise InputError(f"The {name} have integers beyond 2**53, which sparse rows cannot have. Divide all of them.")
+    data = np.ascontiguousarray(data, dtype=np.float32 if small else np.float64)
+    if (data == 0).any():
+        kept = data != 0
+        starts = np.append(0, np.cumsum(np.bincount(row[kept], minlength=shape[0])))
+        terms, data = terms[kept], data[kept]
+    return SparseRows(starts, np.ascontiguousarray(terms, dtype=np.int32), data, int(shape[1]))
+
+
+def of_one_width(given: list[Any], width: int) -> list[Any]:
+    """The rows of both sides, if one side is sparse: both must be, and get one type and the larger length of a row.
+
+    width : the number of terms in dictionaries, of which the side that was read first may not know all
+    """
+    if not any(isinstance(rows, SparseRows) for rows in given):
+        return given
+    if not all(isinstance(rows, SparseRows) for rows in given):
+        raise InputError(
+            "The queries and the gallery must both be sparse, or both be dense. Convert the dense side by "
+            "scipy.sparse.csr_array(rows).",
+            ("embeddings", "gallery"),
+        )
+    longest = max(rows.longest for rows in given)
+    kind = np.result_type(*(rows.dtype for rows in given))
+    return [rows.astype(kind).wider(max(rows.shape[1], width), longest) for rows in given]
