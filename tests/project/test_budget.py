@@ -17,9 +17,9 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_638,
-    "distances": 4_740,
-    "engine": 4_862,
+    "inputs": 9_639,
+    "distances": 4_711,
+    "engine": 4_863,
     "native": 858,
     "measures": 6_826,
     "show": 1_667,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 68_944
+LINES_OF_SOURCE = 68_917
 LINES_OF_KERNELS = 7_728
-WORDS_OF_DOCS = 68_203
+WORDS_OF_DOCS = 68_211
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 66_364
+LINES_OF_TESTS = 66_365
 
 
 def lines_in(folder: Path, *endings: str) -> int:

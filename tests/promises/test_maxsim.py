@@ -195,6 +195,7 @@ def test_equal_sets_are_equal_items_but_not_equal_queries(distance: str) -> None
     [
         lambda items: items,
         lambda items: [items[i : i + 1].vectors for i in range(len(items))],
+        lambda items: np.array([items[i : i + 1].vectors for i in range(len(items))], dtype=object),
         lambda items: tp.MultiVectors(items.vectors.tolist(), items.offsets.tolist()),
         lambda items: tp.MultiVectors.padded(*in_columns(items)),
     ],

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from tieproof.distances.exact.sets import Sets
 from tieproof.distances.exact.slices import as_integers, key_batches
 from tieproof.distances.gauge import LONGEST_SUM, SpaceGauge
 from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, Resources, Space
-from tieproof.inputs.multi_vectors import MultiVectors, as_multi_vectors
+from tieproof.inputs.multi_vectors import as_multi_vectors
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import cut, stripes
 from tieproof.ties import Array, FloatArray, IntArray
@@ -195,30 +195,20 @@ class MaxSimGauge(SpaceGauge):
     """Minus the sum of the largest products."""
 
     space: MaxSim
-
-    def divisor(self, rows: IntArray) -> IntArray:
-        """By what the sums of some query rows are divided."""
-        return np.ones_like(rows)
+    mean = False  # over the query's vectors
 
     def distances(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """The distances of pairs, from exact sums, each rounded once to float64."""
         unit = Fraction(2) ** (2 * self.space.products.exact_rows.base)
         sums = as_integers(self.space.exact_keys(rows, columns)[:, ::-1], reals.DIGIT)
-        divisors = self.divisor(rows).tolist()
-        return np.array([rounded(-number * unit / by) for number, by in zip(sums, divisors, strict=True)])
+        divisors = self.space.queries.lengths[rows].tolist() if self.mean else repeat(1)
+        return np.array([rounded(-number * unit / by) for number, by in zip(sums, divisors, strict=False)])
 
 
 class MeanMaxSimGauge(MaxSimGauge):
     """Minus the mean of the largest products over the query's vectors."""
 
-    def divisor(self, rows: IntArray) -> IntArray:
-        """The numbers of vectors."""
-        return np.asarray(self.space.queries.lengths[rows])
-
-
-def takes(values: Any, name: str, bits: int | None) -> MultiVectors:
-    """Check items of several vectors."""
-    return as_multi_vectors(values, name)
+    mean = True
 
 
 MAXSIM = Distance(
@@ -226,7 +216,7 @@ MAXSIM = Distance(
     space=MaxSim,
     gauge=MaxSimGauge,
     several=True,
-    takes=takes,
+    takes=lambda values, name, bits: as_multi_vectors(values, name),
 )
 
 MEANMAXSIM = replace(MAXSIM, meaning=MAXSIM.meaning.replace("sum", "mean"), gauge=MeanMaxSimGauge)

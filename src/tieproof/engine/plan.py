@@ -231,7 +231,8 @@ def _sample(ranked: Ranked, queries: IntArray) -> tuple[IntArray, Thresholds]:
 
 def cheapest_for_nearest(space: Space, k: int) -> Space:
     """The space with the tiles that should cost least for the k nearest items; the choice affects only the time."""
-    rows, columns = evenly(len(space.queries), QUERIES), evenly(len(space.items), ITEMS_NEAR)
+    rows = evenly(len(space.queries), QUERIES)
+    columns = evenly(len(space.items), int(ITEMS_NEAR * space.pair_cost))
     if space.integers or len(space.queries) * len(space.items) <= FEW_PAIRS:
         return space
     precise = space.variant(np.dtype(np.float64), LONG)

@@ -151,7 +151,8 @@ def is_multi_vectors(values: Any) -> bool:
     """Whether these are items of several vectors: `MultiVectors`, or a list of arrays (t, d)."""
     if isinstance(values, MultiVectors):
         return True
-    return isinstance(values, list | tuple) and bool(values) and {getattr(each, "ndim", 0) for each in values} == {2}
+    of_objects = isinstance(values, np.ndarray) and values.dtype == object
+    return (isinstance(values, list | tuple) or of_objects) and {getattr(each, "ndim", 0) for each in values} == {2}
 
 
 def as_multi_vectors(values: Any, name: str) -> MultiVectors:

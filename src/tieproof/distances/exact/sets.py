@@ -1,6 +1,5 @@
 """`Sets`: the distinct items of several vectors each, of one side."""
 
-import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy as np
 from tieproof.distances.exact.rows import Rows, describe, first_equal, numbered, scan
 from tieproof.inputs.multi_vectors import MultiVectors
 from tieproof.inputs.relevance import ranges
-from tieproof.ties import BoolArray, IntArray
+from tieproof.ties import IntArray
 
 
 @dataclass
@@ -67,7 +66,9 @@ def distinct_sets(given: MultiVectors, name: str, repeats: bool, order: IntArray
         place = place[(np.diff(item[place], prepend=-1) != 0) | (np.diff(vector[place], prepend=-1) != 0)]
     length = np.bincount(item[place], minlength=len(given))
     starts = np.cumsum(length) - length
-    identity, first = numbered(_first_equal_sets(vector[place], starts, length), order)
+    seen: dict[bytes, int] = {}  # the first item with these vectors
+    sets = enumerate(np.split(vector[place], starts[1:]))
+    identity, first = numbered(np.array([seen.setdefault(own.tobytes(), item) for item, own in sets]), order)
     kept = place[ranges(starts[first], length[first])[1]]
     number = np.empty(len(array), dtype=np.int64)
     number[vector[kept]] = np.arange(len(kept))
@@ -80,23 +81,3 @@ def distinct_sets(given: MultiVectors, name: str, repeats: bool, order: IntArray
         ends=np.cumsum(length[first]),
         zero_vectors=int((np.maximum.reduceat(statistics.largest, given.offsets[:-1]) == 0).sum()),
     )
-
-
-def _first_equal_sets(vector: IntArray, starts: IntArray, length: IntArray) -> IntArray:
-    """For each item the first one with the same ascending vectors; a pair that is missed costs time alone."""
-    multipliers = np.frombuffer(os.urandom(8 * int(vector.max() + 1)), dtype=np.uint64) | np.uint64(1)
-    digests = np.add.reduceat(multipliers[vector], starts)
-    _, earliest, inverse = np.unique(digests, return_index=True, return_inverse=True)
-    first, everyone = earliest[inverse], np.arange(len(starts))
-    alike = np.flatnonzero((first != everyone) & (length[first] == length))
-    leaders = everyone.copy()
-    alike = alike[_have_equal_vectors(vector, starts[alike], starts[first[alike]], length[alike])]
-    leaders[alike] = first[alike]
-    return leaders
-
-
-def _have_equal_vectors(vector: IntArray, starts: IntArray, others: IntArray, length: IntArray) -> BoolArray:
-    """Whether the vectors of items with these starts are those of other items of the same lengths."""
-    place, own = ranges(starts, length)
-    differ = vector[own] != vector[ranges(others, length)[1]]
-    return np.asarray(np.bincount(place[differ], minlength=len(starts)) == 0)
