@@ -92,6 +92,7 @@ class Examination:
     baselines : the scores of random embeddings for each measure, by layout and factor of the number of items; the
         outcome instead, if a call on that layout failed
     beside : the outcomes of random embeddings, by the key of their board
+    parts : the outcomes of easy queries, of hard ones and of both, which show whether a number is a mean
     numbers : different numbers that the evaluator has given so far, by measure
     crashes : how many calls have crashed
     is_steady : whether every answer that was asked for again was given again
@@ -105,6 +106,7 @@ class Examination:
     trials: int = 1
     baselines: dict[tuple[str, float], dict[str, Luck] | Outcome] = field(default_factory=dict)
     beside: dict[tuple[str | int, ...], Outcome] = field(default_factory=dict)
+    parts: list[Outcome] = field(default_factory=list)
     numbers: dict[str, set[float]] = field(default_factory=dict)
     crashes: int = 0
     is_steady: bool = True

@@ -125,10 +125,9 @@ class DrawnTrial:
 def examine(examination: Examination, trial: BlindTrial, layouts: Iterable[ClassLayout]) -> Iterator[Finding]:
     """The findings of a trial on every layout, for each measure.
 
-    A trial that once takes too long or prints too much ends there. After an exploit on one layout, a measure is
-    examined on another layout only if its first score deviates more.
+    A trial that once takes too long or prints too much ends there. Each measure is examined on the layouts in order of
+    its first score, the best first, until it is exploitable on one of them.
     """
-    gains: dict[str, float] = {}
     contests: list[DrawnTrial] = []
     for layout in layouts:
         baseline = examination.baseline(layout, trial.times, trial.draws)
@@ -139,18 +138,29 @@ def examine(examination: Examination, trial: BlindTrial, layouts: Iterable[Class
         if contest.first.problem:
             yield from examination.failed(trial.attack, contest.first, contest.where)
             if contest.first.problem in ("timed out", "too much output"):
-                return
+                break
             continue
         contests.append(contest)
-        for measure, score in contest.first.values.items():
-            luck = baseline.get(measure)
-            if luck and luck.deviations(score, examination.sign) <= gains.get(measure, -math.inf):
-                continue
-            finding = _on_layout(contest, measure, luck)
+    gained = set()
+    for measure in dict.fromkeys(name for contest in contests for name in contest.first.values):
+        for contest in sorted((each for each in contests if measure in each.first.values), key=_by_gain(measure)):
+            finding = _on_layout(contest, measure, contest.lucks.get(measure))
             yield finding
-            if finding.verdict is Verdict.EXPLOITABLE and finding.deviations is not None:
-                gains[measure] = max(finding.deviations, gains.get(measure, -math.inf))
-    yield from _over_layouts(contests, [measure for measure in examination.measures if measure not in gains])
+            if finding.verdict is Verdict.EXPLOITABLE:
+                gained.add(measure)
+                break
+    yield from _over_layouts(contests, [measure for measure in examination.measures if measure not in gained])
+
+
+def _by_gain(measure: str) -> Callable[[DrawnTrial], float]:
+    """A key that sorts contests by how much their first score is better than random embeddings, the best first."""
+
+    def key(contest: DrawnTrial) -> float:
+        luck = contest.lucks.get(measure)
+        above = luck.deviations(contest.first.values[measure], contest.examination.sign) if luck else math.nan
+        return math.inf if math.isnan(above) else -above
+
+    return key
 
 
 def _on_layout(contest: DrawnTrial, measure: str, luck: Luck | None) -> Finding:
