@@ -18,9 +18,10 @@ import zoo_honest
 from pages import run_page
 from smaller_audits import few_items
 from tieproof.trials.audit import ATTACKS, Command, Verdict
-from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case, Writing, by_class, of_unequal_size
+from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case, Writing, of_unequal_size
 from tieproof.trials.audit.conventions import CONVENTIONS, written_lines
-from tieproof.trials.audit.examination import Examination, Options, data_case
+from tieproof.trials.audit.data_sets import data_case
+from tieproof.trials.audit.examination import Examination, Options
 from tieproof.trials.audit.luck import Luck, is_gain, tail
 from tieproof.trials.audit.outcomes import Outcome, attempt
 
@@ -408,7 +409,7 @@ def test_outside_the_interval() -> None:
 def test_the_scores_are_those_of_the_definition() -> None:
     """All zeros, ranked by index: the classes follow each other, and the query itself is excluded."""
     found = audit(zoo.stable_sort, attacks=["zeros"]).finding("zeros")
-    labels = by_class(60) if "sorted" in found.detail else of_unequal_size(60)
+    labels = of_unequal_size(60) if "smallest" in found.detail else CLASSES - 1 - of_unequal_size(60)[::-1]
     values = []
     for query in range(60):
         ranked = np.delete(labels, query) == labels[query]
@@ -503,7 +504,7 @@ def test_luck_is_a_two_step_test() -> None:
     assert not random.is_suspicious(0.4, 1)
     assert random.is_suspicious(0.41, 1)
     assert random.is_suspicious(-0.01, -1)
-    assert is_gain(Luck(0.04, 0.0, 5), 1e-9)
+    assert not is_gain(Luck(0.04, 0.0, 5), 1e-9)
     assert is_gain(Luck(0.04, 0.001, 5), 1e-6)
     assert not is_gain(Luck(0.04, 0.04, 5), 1e-6)
     assert not is_gain(Luck(-0.04, 0.001, 5), 1e-6)
@@ -516,18 +517,18 @@ def test_student_as_in_tables(freedom: int, t: float, p: float) -> None:
 
 def test_layouts() -> None:
     random = np.random.default_rng(0)
-    unequal = ("largest first", "smallest first")
+    unequal = ("largest first", "smallest first", "two classes")
     for count in (60, 200):
         laid = {name: layout.labels(count, random) for name, layout in LAYOUTS.items()}
         assert all(len(labels) == count for labels in laid.values())
         assert {tuple(np.bincount(laid[n])) for n in laid if n not in unequal} == {(count // CLASSES,) * CLASSES}
-        assert (np.diff(laid["sorted"]) >= 0).all()
-        assert (np.diff(laid["largest first"]) <= 0).all()
-        assert (np.diff(laid["smallest first"]) >= 0).all()
-        sizes = np.bincount(laid["largest first"])
-        assert sizes.min() >= 2
-        assert (np.diff(sizes) >= 0).all()
-        assert sizes[-1] > 3 * sizes[0]
+        assert np.bincount(laid["two classes"]).tolist() == [count * 3 // 4, count // 4]
+        for name, step in (("largest first", -1), ("smallest first", 1)):
+            assert (np.diff(laid[name]) >= 0).all()
+            sizes = np.bincount(laid[name])[::step]
+            assert sizes.min() >= 2
+            assert (np.diff(sizes) >= 0).all()
+            assert sizes[-1] > 3 * sizes[0]
         assert (laid["interleaved"][:3] == [0, 1, 2]).all()
 
 
@@ -536,7 +537,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "audit.md"
 
 def test_attacks_run_kind_by_kind() -> None:
     kinds = [*dict.fromkeys(each.kind for each in ATTACKS.values())]
-    assert kinds == ["blind", "order", "truth", "must not matter", "recall"]
+    assert kinds == ["blind", "order", "truth", "good system", "must not matter", "recall"]
 
 
 def test_page_lists_all_that_an_evaluator_may_take() -> None:

@@ -66,6 +66,7 @@ class Verdict(StrEnum):
     DEPENDS_ON_ORDER = "depends on order"
     CHANGES = "changes"
     ALWAYS_THE_SAME = "always the same"
+    MISJUDGES = "misjudges a good system"
     OUTSIDE = "outside the interval"
     NOT_A_NUMBER = "not a number"
     CRASHED = "crashed"

@@ -15,7 +15,7 @@ from tieproof.errors import InputError
 from tieproof.kit import check_choice, check_whole, our_name, progress_bar
 from tieproof.measures import parse
 from tieproof.trials.attacks import BASELINE, AttackRegistry, Finding, Verdict, worst
-from tieproof.trials.audit import blind, invariances, memory, order_search, recall, recall_attacks, truth
+from tieproof.trials.audit import blind, good, invariances, memory, order_search, recall, recall_attacks, truth
 from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case
 from tieproof.trials.audit.conventions import CONVENTIONS, Convention, EvaluatorFunction, convention_of
 from tieproof.trials.audit.examination import AVERAGES, Attack, Call, Examination, Options
@@ -34,6 +34,7 @@ for _attack in (
     *blind.ATTACKS,
     *order_search.ATTACKS,
     *truth.ATTACKS,
+    *good.ATTACKS,
     *memory.ATTACKS,  # after other blind systems: whoever remembers a good system may remember it until the end
     *invariances.ATTACKS,
     *recall_attacks.ATTACKS,
@@ -223,16 +224,22 @@ def _begun(examination: Examination, steadiness: Steadiness) -> tuple[list[Findi
             check_limits(luck.mean, name, "random embeddings", limits, 1e-6, RANGE)
     examination.takes_other_sizes = not examination.at_random(examination.board(FIRST, 1)).problem
     steadiness.begin()
-    return list(_of_random_embeddings(first)), not all(math.isnan(luck.mean) for luck in first.values())
+    return list(_of_random_embeddings(examination, first)), not all(math.isnan(luck.mean) for luck in first.values())
 
 
-def _of_random_embeddings(first: Mapping[str, Luck]) -> Iterator[Finding]:
-    """Findings on the scores of random embeddings: they are NaN, or all the same."""
+def _of_random_embeddings(examination: Examination, first: Mapping[str, Luck]) -> Iterator[Finding]:
+    """Findings on the scores of random embeddings: they are NaN, or all the same, on other labels as well.
+
+    A number is no fault that is the same for all embeddings with these labels, such as the precision among all items,
+    nor one of several, such as the number of queries.
+    """
+    other = examination.at_random(examination.board(LAYOUTS["largest first"]))
+    varies = any(not luck.is_constant or luck.differs(other.value(name)) for name, luck in first.items())
     for name, luck in first.items():
         those = f"{luck.size} random embeddings"
         if math.isnan(luck.mean):
             yield Finding(BASELINE, name, Verdict.NOT_A_NUMBER, luck.mean, detail=f"{those} score NaN.")
-        elif not luck.std:
+        elif not varies:
             detail = f"{those} all score {luck.mean:.4f}."
             yield Finding(BASELINE, name, Verdict.ALWAYS_THE_SAME, luck.mean, luck.mean, 0.0, 0.0, detail)
 

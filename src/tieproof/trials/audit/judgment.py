@@ -47,7 +47,7 @@ class BlindTrial(NamedTuple):
     draws : the number of random embeddings that the first score is compared with
     looks : the numbers of further draws after which the differences are tested, if other than usual
     own : whether the trial uses boards of its own that the evaluator has never seen; each draw is then paired with
-        random embeddings on a board with one item fewer, which are scored first
+        random embeddings on a board of the same size with other labels, which are scored first
     beside : scores what the system must also gain over: random rows of a larger size than usual, for a system that is
         random rows of a still larger size; or the same rows without the calls before them
     """
@@ -125,8 +125,8 @@ class DrawnTrial:
 def examine(examination: Examination, trial: BlindTrial, layouts: Iterable[ClassLayout]) -> Iterator[Finding]:
     """The findings of a trial on every layout, for each measure.
 
-    A trial that once takes too long or prints too much ends there. Each measure is examined on the layouts in order of
-    its first score, the best first, until it is exploitable on one of them.
+    A trial that once takes too long or prints too much ends there. Each measure is examined on the layouts in order
+    of its first score, the best first, until it is exploitable on one of them.
     """
     contests: list[DrawnTrial] = []
     for layout in layouts:
@@ -169,6 +169,8 @@ def _on_layout(contest: DrawnTrial, measure: str, luck: Luck | None) -> Finding:
         detail = f"{contest.where}, the score is {score:.4f}; random embeddings have no such score, or score NaN."
         return Finding(contest.trial.attack, measure, Verdict.NOT_A_NUMBER, score, detail=detail)
     finding, step = _compared(contest, measure, score, luck), examination.step(measure)
+    if luck.is_constant and not contest.trial.own:
+        return finding  # a number that is the same for all random embeddings measures something else than a ranking
     if math.isnan(score) or not luck.is_suspicious(score, examination.sign, contest.suspicious, step):
         return finding
     return _drawn_again(contest, measure, luck, finding)
@@ -325,7 +327,7 @@ def _over_layouts(contests: Sequence[DrawnTrial], measures: Iterable[str]) -> It
     """A finding on each measure with consistent gains over all layouts, though not an exploit on any of them."""
     for measure in measures:
         known = ((each, each.lucks.get(measure)) for each in contests if measure in each.first.values)
-        lucks = [(contest, luck) for contest, luck in known if luck and luck.std]
+        lucks = [(contest, luck) for contest, luck in known if luck and not luck.is_constant]
         if len(lucks) > 1 and (finding := _little_on_all(measure, lucks)):
             yield finding
 

@@ -9,18 +9,21 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
+import numpy as np
+
 from tieproof.errors import InputError
 from tieproof.trials.attacks import Finding, Verdict
-from tieproof.trials.audit.examination import MOST_QUERIES, Attack, AttackKind, Examination
-from tieproof.trials.audit.luck import differ
+from tieproof.trials.audit.data_sets import MOST_QUERIES
+from tieproof.trials.audit.examination import Attack, AttackKind, Examination
+from tieproof.trials.audit.luck import differ, step_of
 from tieproof.trials.audit.outcomes import Outcome, check_answer, check_limits
-from tieproof.trials.audit.recall_cases import FIRST, Deck, RecallLists, RecallTrial
+from tieproof.trials.audit.recall_cases import FIRST, Deck, K, RecallLists, RecallTrial
 
 RECALL: AttackKind = "recall"
 """The kind of the convention, and of the attacks that apply to it."""
 
 TOLERANCE = 1e-4
-"""How far outside its interval a recall may be, because an evaluator may round it."""
+"""How far outside its interval a recall may be by rounding in a type; a step of decimal digits comes on top."""
 
 
 def ask(examination: Examination, lists: RecallLists) -> Outcome:
@@ -80,6 +83,22 @@ def _check(examination: Examination) -> None:
         check_limits(value, name, "the true neighbors", options.limits, TOLERANCE, advice)
 
 
+GRADES = 24
+"""The number of lists of different recall that show to which step an evaluator rounds."""
+
+
+def _step(examination: Examination, measure: str) -> float:
+    """The step to which the evaluator rounds a number, from lists all of which have another recall."""
+    keys = [("grades", grade) for grade in range(1, GRADES + 1)]
+    if keys[0] not in examination.beside:
+        cards = deck(examination, "grades")
+        ranking = cards.ranking()
+        for _, grade in keys:
+            near = cards.random.random((cards.queries, K)) < grade / (GRADES + 1)
+            examination.beside["grades", grade] = ask(examination, ranking.at(np.where(near, FIRST, cards.far())))
+    return step_of([examination.beside[key].value(measure) for key in keys])
+
+
 def _judged(examination: Examination, attack: str, trial: RecallTrial) -> Iterator[Finding]:
     """The findings on a trial, one for each number of the evaluator."""
     outcome = ask(examination, trial.lists)
@@ -90,13 +109,13 @@ def _judged(examination: Examination, attack: str, trial: RecallTrial) -> Iterat
     none, all_ = examination.options.limits[:: examination.sign]
     interval = none + trial.least * (all_ - none), none + trial.most * (all_ - none)
     for name, value in outcome.values.items():
-        recall = (value - none) / (all_ - none)
+        recall, slack = (value - none) / (all_ - none), TOLERANCE + _step(examination, name) / abs(all_ - none)
         verdict = Verdict.HELD
         if math.isnan(value):
             verdict = Verdict.NOT_A_NUMBER
-        elif recall > trial.most + TOLERANCE:
+        elif recall > trial.most + slack:
             verdict = trial.above
-        elif recall < trial.least - TOLERANCE:
+        elif recall < trial.least - slack:
             verdict = Verdict.OUTSIDE
         least, most = (f"{bound:.4f}" for bound in interval)
         allowed = least if least == most else f"from {least} to {most}"
@@ -128,5 +147,5 @@ def compare(pairs: Pairs, attack: Attack, examination: Examination) -> Iterator[
         for measure, value in before.values.items():
             changed = after.value(measure)
             detail = f"With {what}, {value:.6f} becomes {changed:.6f}."
-            reached = Verdict(attack.verdict) if differ(value, changed) else Verdict.HELD
+            reached = Verdict(attack.verdict) if differ(value, changed, _step(examination, measure)) else Verdict.HELD
             yield Finding(attack.name, measure, reached, changed, detail=detail)
