@@ -125,8 +125,8 @@ class DrawnTrial:
 def examine(examination: Examination, trial: BlindTrial, layouts: Iterable[ClassLayout]) -> Iterator[Finding]:
     """The findings of a trial on every layout, for each measure.
 
-    A trial that once takes too long or prints too much ends there. Each measure is examined on the layouts in order of
-    its first score, the best first, until it is exploitable on one of them.
+    A trial that once takes too long or prints too much ends there. Each measure is examined on the layouts by its
+    first scores, the best first, until it is exploitable on one of them.
     """
     contests: list[DrawnTrial] = []
     for layout in layouts:
