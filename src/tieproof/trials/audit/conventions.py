@@ -9,13 +9,13 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any, Literal
 
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.kit import Array, IntArray, check_choice
+from tieproof.kit import Array, check_choice
 from tieproof.trials.audit.cases import MEMORY, Case
 from tieproof.trials.audit.recall_cases import RecallLists
 from tieproof.trials.sandbox.folders import temporary_folder
@@ -169,18 +169,13 @@ def _by_query(values: Array, case: Case, listed: Array | None = None) -> Dicts:
 def _entries(values: Array, case: Case, listed: Array | None = None) -> Iterator[tuple[str, str, Any]]:
     """The query, document and value of every entry that is listed, once each, in the order of the lines."""
     names, queries = _document_names(case), _query_names(case)
-    places = _places(values.size, case, listed)
+    seed = case.writing.lines
+    order = np.random.default_rng(seed).permutation(values.size) if seed else np.arange(values.size)
+    places = order if listed is None else order[listed.ravel()[order] > 0]
     query, item = (each.tolist() for each in np.divmod(places, values.shape[1]))
     return zip(
         map(queries.__getitem__, query), map(names.__getitem__, item), values.ravel()[places].tolist(), strict=True
     )
-
-
-def _places(size: int, case: Case, listed: Array | None) -> IntArray:
-    """The places of the entries that are listed, once each, in the order of the lines."""
-    seed = case.writing.lines
-    order = np.random.default_rng(seed).permutation(size) if seed else np.arange(size)
-    return order if listed is None else order[listed.ravel()[order] > 0]
 
 
 def _run(case: Case) -> Dicts:
@@ -206,34 +201,27 @@ ARGUMENTS: dict[str, Callable[[Case], Any]] = {
 """What is passed for a case, by the name of the argument."""
 
 
-def written_lines(case: Case) -> tuple[list[str], list[str]]:
+def written_lines(case: Case) -> tuple[Iterator[str], Iterator[str]]:
     """The lines of a TREC qrels file and of a run file."""
     scores = _matrix(case)
     count = scores.shape[1]
-    better = np.argsort(-scores, axis=1, kind="stable")
-    ranks = np.empty_like(better)
-    np.put_along_axis(ranks, better, np.arange(1, count + 1), axis=1)
-    if case.writing.ranks:
-        ranks = count + 1 - ranks
-    found = _lines("QUERY Q0 {} %d %r t", case, _listed(case), ranks, scores)
-    return _lines("QUERY 0 {} %d", case, None, relevance(case)), found
 
+    def run() -> Iterator[str]:
+        better = np.argsort(-scores, axis=1, kind="stable")
+        ranks = np.empty_like(better)
+        np.put_along_axis(ranks, better, np.arange(1, count + 1), axis=1)
+        if case.writing.ranks:
+            ranks = count + 1 - ranks
+        flat_scores, flat_ranks = scores.ravel().tolist(), ranks.ravel().tolist()
+        listed = _listed(case)
+        places = _entries(np.arange(scores.size).reshape(scores.shape), case, listed)
+        lines = (f"{query} Q0 {name} {flat_ranks[place]} {flat_scores[place]!r} t" for query, name, place in places)
+        if listed is None:
+            return lines
+        times = (often for _, _, often in _entries(listed, case, listed))
+        return chain.from_iterable(map(repeat, lines, times))
 
-def _lines(form: str, case: Case, listed: Array | None, *columns: Array) -> list[str]:
-    """A line for each entry, as often as it is listed, in the order of the lines.
-
-    All lines of a query are formatted at once, which takes a third of the time.
-    """
-    of_a_query = "\n".join(map(form.format, _document_names(case)))
-    lines: list[str] = []
-    for query, *values in zip(_query_names(case), *(column.tolist() for column in columns), strict=True):
-        given = tuple(chain.from_iterable(zip(*values, strict=True)))
-        lines += (of_a_query.replace("QUERY", query) % given).splitlines()
-    if listed is None and not case.writing.lines:
-        return lines
-    places = _places(len(lines), case, listed)
-    times = 1 if listed is None else listed.ravel()[places]
-    return [lines[place] for place in np.repeat(places, times).tolist()]
+    return (f"{query} 0 {document} {grade}" for query, document, grade in _entries(relevance(case), case)), run()
 
 
 CONVENTIONS = {
