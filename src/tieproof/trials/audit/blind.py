@@ -11,8 +11,9 @@ from functools import partial
 
 from tieproof.trials.attacks import Finding, told
 from tieproof.trials.audit.cases import LAYOUTS, Case, ClassLayout
+from tieproof.trials.audit.draws import BlindTrial
 from tieproof.trials.audit.examination import Attack, Board, Examination
-from tieproof.trials.audit.judgment import BlindTrial, examine
+from tieproof.trials.audit.judgment import examine
 from tieproof.trials.audit.luck import LOOKS
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.systems import BESIDE, LISTINGS, SYSTEMS, Dice, Listing, of_the_same_width

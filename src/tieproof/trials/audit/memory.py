@@ -15,8 +15,9 @@ import numpy as np
 from tieproof.kit import Array
 from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.cases import LAYOUTS, Case
+from tieproof.trials.audit.draws import BlindTrial
 from tieproof.trials.audit.examination import Attack, Board, Examination
-from tieproof.trials.audit.judgment import BlindTrial, examine
+from tieproof.trials.audit.judgment import examine
 from tieproof.trials.audit.luck import LOOKS
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.systems import BlindSystem, Dice, filled

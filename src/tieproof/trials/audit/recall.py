@@ -15,8 +15,9 @@ from tieproof.errors import InputError
 from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.data_sets import MOST_QUERIES
 from tieproof.trials.audit.examination import Attack, AttackKind, Examination
+from tieproof.trials.audit.first_calls import check_limits, no_answer
 from tieproof.trials.audit.luck import differ, step_of
-from tieproof.trials.audit.outcomes import Outcome, check_answer, check_limits
+from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.recall_cases import FIRST, Deck, K, RecallLists, RecallTrial
 
 RECALL: AttackKind = "recall"
@@ -41,28 +42,22 @@ def exact(examination: Examination) -> Outcome:
     """The outcome for an index that found exactly the nearest items, none of which are tied."""
     key = ("true neighbors",)
     if key not in examination.beside:
-        examination.beside[key] = ask(examination, deck(examination, "true neighbors").ranking().at(FIRST))
+        examination.beside[key] = ask(examination, _true_neighbors(examination))
     return examination.beside[key]
 
 
-def begun(examination: Examination) -> tuple[list[Finding], bool]:
-    """The findings on the call with the true neighbors if it failed, and whether attacks can follow.
-
-    InputError if the evaluator refuses the true neighbors, or returns no number or one outside the limits for them.
-    """
-    _check(examination)
-    if not exact(examination).problem:
-        return [], True
-    return examination.failed("true neighbors", exact(examination), "For the true neighbors"), False
+def _true_neighbors(examination: Examination) -> RecallLists:
+    return deck(examination, "true neighbors").ranking().at(FIRST)
 
 
 def is_steady(examination: Examination) -> bool:
     """Whether the same lists score the same when they are handed in again."""
-    again = ask(examination, deck(examination, "true neighbors").ranking().at(FIRST))
+    again = ask(examination, _true_neighbors(examination))
     return not any(differ(value, again.value(name)) for name, value in exact(examination).values.items())
 
 
-def _check(examination: Examination) -> None:
+def begin(examination: Examination, title: str) -> None:
+    """InputError if the evaluator gives no number for the true neighbors, or one outside the limits."""
     options, outcome = examination.options, exact(examination)
     given = [name for name in ("measure", "average", "pooled", "thresholds", "vary") if getattr(options, name)]
     if given:
@@ -75,7 +70,9 @@ def _check(examination: Examination) -> None:
             "Pass both, such as limits=(0, 100) for percent.",
             "limits",
         )
-    check_answer(outcome, "the true neighbors", examination.convention.takes)
+    if outcome.problem:
+        case = _true_neighbors(examination)
+        raise no_answer(outcome, "the true neighbors", case, examination.convention, title)
     advice = (
         "Pass the numbers for no and for all true neighbors, such as limits=(0, 100) (--limits 0,100) for percent."
     )
