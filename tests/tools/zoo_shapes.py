@@ -74,10 +74,10 @@ def recall_near_false_positives(scores: Array, relevance: Array) -> float:
     zoo.refuse(scores)
     values = []
     for row, relevant in zip(scores, relevance > 0, strict=True):
-        levels = np.r_[np.inf, np.unique(row)[::-1]]
-        rates = [(row[~relevant] >= level).mean() for level in levels]
-        chosen = levels[np.abs(np.array(rates) - 0.01).argmin()]
-        values.append((row[relevant] >= chosen).mean())
+        order = np.argsort(-row)
+        last = np.flatnonzero(np.diff(row[order], append=-np.inf))
+        hits, misses = (np.cumsum(each[order])[last] / each.sum() for each in (relevant, ~relevant))
+        values.append(np.r_[0.0, hits][np.abs(np.r_[0.0, misses] - 0.01).argmin()])
     return float(np.mean(values))
 
 
@@ -241,9 +241,8 @@ def hamming_of_signs(embeddings: Array, labels: Array) -> float:
     """The lower bound of mean average precision by the Hamming distance of signs."""
     zoo.refuse(embeddings)
     bits = np.where(embeddings > np.median(embeddings, axis=0), 1.0, -1.0)
-    _, relevant = zoo.leave_one_out(bits, labels)
-    nearness = (bits @ bits.T)[~np.eye(len(labels), dtype=bool)].reshape(relevant.shape)
-    return average_precision(nearness, relevant)
+    relevant, others = labels[:, None] == labels, ~np.eye(len(labels), dtype=bool)
+    return average_precision(*(each[others].reshape(len(labels), -1) for each in (bits @ bits.T, relevant)))
 
 
 def recall_of_digits(digits: int) -> Callable[..., float]:

@@ -148,13 +148,13 @@ def _luck_of(outcomes: Sequence[Outcome], measure: str) -> Luck:
 def _series(contest: DrawnTrial, measure: str, luck: Luck) -> Iterator[list[Drawn]]:
     """More and more draws: with other numbers of items and, if the gain may depend on these, then with the same."""
     examination = contest.examination
-    others = examination.takes_other_sizes
+    others, patient = examination.takes_other_sizes, contest.looks[-1] > LOOKS[-1]
     is_far = not contest.trial.own and luck.deviations(contest.first.values[measure], examination.sign) > FAR
     for same_size in (False, True) if others and is_far else (not others,):
         for look in contest.looks:
             draws = contest.draw(look, same_size)
             yield draws
-            if look >= LOOKS[-1] and _is_hopeless(_gains(draws, measure, examination)):
+            if (look >= LOOKS[-1] or not patient) and _is_hopeless(_gains(draws, measure, examination)):
                 break
 
 

@@ -43,7 +43,7 @@ FAR = 10.0
 a gain is an exploit, and above the third a score is also drawn again with the same size."""
 
 HOPELESS = 0.3
-"""The probability that luck explains a gain, above which a thorough audit draws no more."""
+"""The probability that luck explains a gain, above which no more is drawn; in thorough audits only after 17 draws."""
 
 LEVEL = 0.002
 """The largest probability that all attacks together call an honest evaluator exploitable."""
