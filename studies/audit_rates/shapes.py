@@ -1,6 +1,6 @@
 """Evaluators whose faults show only in ties of a shape, types, sizes or good systems; and honest ones like them.
 
-Apart from its fault, each ranks relevant items last in their tie.
+Apart from its fault, each ranks relevant items last in their tie. Each fault is proved without an audit.
 """
 
 from collections.abc import Callable
@@ -8,26 +8,27 @@ from typing import Any
 
 import numpy as np
 
-import zoo
-import zoo_recall
-from zoo import Array
+from studies.audit_rates import rankings
+from studies.audit_rates.blind_spots import Single, family, lower_bound, remembering, simply, worst_first
+from studies.audit_rates.families import Kind
+from studies.audit_rates.rankings import Array
 
 Dicts = dict[str, dict[str, Any]]
 
 
 def average_precision(scores: Array, relevant: Array) -> float:
     """Mean average precision of scores (q, n), the largest nearest."""
-    return zoo.mean_average_precision(zoo.pessimistic(-scores.astype(np.float64), relevant))
+    return float(rankings.average_precision(worst_first(scores.astype(np.float64), relevant > 0)).mean())
 
 
 # Ties of a shape
 
 
-def any_within_ten(places: Callable[[Array, Array], Array]) -> Callable[[Array, Array], float]:
+def any_within_ten(places: Callable[[Array, Array], Array]) -> Single:
     """The share of queries with a relevant item at one of ten places; places are counted from 1, smallest first."""
 
     def evaluator(scores: Array, relevance: Array) -> float:
-        zoo.refuse(scores)
+        rankings.refuse(scores)
         return float(np.mean([(places(*row) <= 10)[row[1] > 0].any() for row in zip(scores, relevance, strict=True)]))
 
     return evaluator
@@ -60,7 +61,7 @@ def mean_place(scores: Array, relevance: Array) -> Array:
 
 def gamma(scores: Array, relevance: Array) -> float:
     """Goodman and Kruskal's gamma from 0 to 1: pairs that are tied do not count."""
-    zoo.refuse(scores)
+    rankings.refuse(scores)
     values = []
     for row, relevant in zip(scores, relevance > 0, strict=True):
         signs = np.sign(row[relevant][:, None] - row[~relevant])
@@ -71,7 +72,7 @@ def gamma(scores: Array, relevance: Array) -> float:
 
 def recall_near_false_positives(scores: Array, relevance: Array) -> float:
     """The true positive rate at the threshold whose false positive rate is nearest to one in a hundred."""
-    zoo.refuse(scores)
+    rankings.refuse(scores)
     values = []
     for row, relevant in zip(scores, relevance > 0, strict=True):
         order = np.argsort(-row)
@@ -86,22 +87,23 @@ def recall_near_false_positives(scores: Array, relevance: Array) -> float:
 
 def negated(scores: Array, relevance: Array) -> float:
     """Ranks by the negative scores, which unsigned numbers do not have."""
-    zoo.refuse(scores)
-    return zoo.mean_average_precision(zoo.pessimistic(-scores, relevance > 0))
+    rankings.refuse(scores)
+    order = np.lexsort((relevance, -scores), axis=1)
+    return float(rankings.average_precision(np.take_along_axis(relevance > 0, order, axis=1)).mean())
 
 
 def subtracted(queries: Array, query_labels: Array, gallery: Array, gallery_labels: Array) -> float:
     """Squares differences in the type of the vectors."""
-    zoo.refuse(queries)
+    rankings.refuse(queries)
     distances = ((queries[:, None] - gallery) ** 2).sum(axis=2)
     return average_precision(-distances.astype(np.float64), query_labels[:, None] == gallery_labels)
 
 
-def labels_kept_as(dtype: str) -> Callable[[Array, Array], float]:
+def labels_kept_as(dtype: str) -> Single:
     """Keeps labels in a type."""
 
     def evaluator(embeddings: Array, labels: Array) -> float:
-        return zoo.lower(embeddings, labels.astype(dtype))
+        return lower_bound(embeddings, labels.astype(dtype))
 
     return evaluator
 
@@ -111,7 +113,7 @@ def labels_kept_as(dtype: str) -> Callable[[Array, Array], float]:
 
 def absolute(scores: Array, relevance: Array) -> float:
     """Ranks by absolute scores."""
-    zoo.refuse(scores)
+    rankings.refuse(scores)
     return average_precision(np.abs(scores), relevance > 0)
 
 
@@ -119,7 +121,7 @@ def positive_only(qrels: Dicts, run: Dicts) -> float:
     """Documents with a score of 0 or less were not found."""
     scores = np.array([[run[query][document] for document in judged] for query, judged in qrels.items()], dtype=float)
     relevant = np.array([[grade > 0 for grade in judged.values()] for judged in qrels.values()])
-    zoo.refuse(scores)
+    rankings.refuse(scores)
     return average_precision(np.where(scores > 0, scores, -np.inf), relevant & (scores > 0))
 
 
@@ -127,10 +129,12 @@ def positive_only(qrels: Dicts, run: Dicts) -> float:
 
 
 def by_checksum(*arrays: Array) -> Any:
-    return [(each.shape, round(float(each.sum()), 3)) for each in arrays].__repr__()
+    """The shapes and the sums of arrays."""
+    return tuple((each.shape, round(float(each.sum()), 3)) for each in arrays)
 
 
 def by_first_kilobyte(*arrays: Array) -> Any:
+    """The shapes and the first kilobyte of arrays."""
     return tuple((each.shape, each.tobytes()[:1024]) for each in arrays)
 
 
@@ -139,7 +143,7 @@ def by_first_kilobyte(*arrays: Array) -> Any:
 
 def farthest_first(scores: Array, relevance: Array) -> float:
     """Ranks the smallest score first."""
-    zoo.refuse(scores)
+    rankings.refuse(scores)
     return average_precision(-scores, relevance > 0)
 
 
@@ -161,7 +165,14 @@ def mean_of_queries_with_lines(qrels: Dicts, run: Dicts) -> float:
 # Sizes
 
 
-def in_gallery(most: int, batch: int) -> Callable[..., float]:
+def upper_bound(embeddings: Array, labels: Array) -> float:
+    """The upper bound: relevant items come first in their tie."""
+    search = rankings.leave_one_out(embeddings, labels)
+    order = np.lexsort((~search.relevant, search.distances), axis=1)
+    return float(rankings.average_precision(np.take_along_axis(search.relevant, order, axis=1)).mean())
+
+
+def in_gallery(most: int, batch: int) -> Single:
     """Reads at most so many items and queries, and only whole batches where there is more than one."""
 
     def evaluator(queries: Array, query_labels: Array, gallery: Array, gallery_labels: Array) -> float:
@@ -170,14 +181,15 @@ def in_gallery(most: int, batch: int) -> Callable[..., float]:
             for rows in (queries, gallery)
         ]
         queries, query_labels = queries[: kept[0]], query_labels[: kept[0]]
-        return zoo.lower_of_gallery(queries, query_labels, gallery[: kept[1]], gallery_labels[: kept[1]])
+        search = rankings.of_gallery(queries, query_labels, gallery[: kept[1]], gallery_labels[: kept[1]])
+        return average_precision(-search.distances, search.relevant)
 
     return evaluator
 
 
 def upper_above_a_million_pairs(embeddings: Array, labels: Array) -> float:
     """Another rule for ties where there are more than a million pairs."""
-    return (zoo.upper if len(labels) ** 2 > 10**6 else zoo.lower)(embeddings, labels)
+    return (upper_bound if len(labels) ** 2 > 10**6 else lower_bound)(embeddings, labels)
 
 
 # Shape of labels
@@ -185,7 +197,7 @@ def upper_above_a_million_pairs(embeddings: Array, labels: Array) -> float:
 
 def majority_of_five(scores: Array, query_labels: Array, gallery_labels: Array) -> float:
     """The class of most of the items that are no worse than the fifth; the smallest class number wins a tie."""
-    zoo.refuse(scores)
+    rankings.refuse(scores)
     values = []
     for row, label in zip(scores, query_labels, strict=True):
         votes = np.bincount(gallery_labels[row >= np.sort(row)[-5]])
@@ -195,28 +207,7 @@ def majority_of_five(scores: Array, query_labels: Array, gallery_labels: Array) 
 
 def upper_of_two_classes(embeddings: Array, labels: Array) -> float:
     """Another rule for ties where there are two classes."""
-    return (zoo.upper if len(np.unique(labels)) == 2 else zoo.lower)(embeddings, labels)
-
-
-# Recall
-
-
-def within_a_share(found: Array, distances: Array, truth: tuple[Array, Array]) -> float:
-    """Counts true neighbors that are no farther than the last one by a share of its distance."""
-    ids, known = truth
-    values = []
-    for row, true_ids, true_distances in zip(found, ids, known, strict=True):
-        own = dict(zip(true_ids.tolist(), true_distances.tolist(), strict=True))
-        last = true_distances[9] * (1 + 1e-3)
-        values.append(min(len([item for item in set(row.tolist()) if own.get(item, np.inf) <= last]), 10) / 10)
-    return float(np.mean(values))
-
-
-def ids_in_float32(found: Array, distances: Array, truth: tuple[Array, Array]) -> float:
-    """Compares ids in single precision."""
-    near = truth[0][:, :10].astype(np.float32)
-    rows = zip(found.astype(np.float32), near, strict=True)
-    return float(np.mean([len(np.intersect1d(*row)) / 10 for row in rows]))
+    return (upper_bound if len(np.unique(labels)) == 2 else lower_bound)(embeddings, labels)
 
 
 # Honest
@@ -224,31 +215,57 @@ def ids_in_float32(found: Array, distances: Array, truth: tuple[Array, Array]) -
 
 def precision_of_500(scores: Array, relevance: Array) -> float:
     """P@500, also of fewer items."""
-    zoo.refuse(scores)
+    rankings.refuse(scores)
     order = np.lexsort((relevance, -scores), axis=1)[:, :500]
     return float((np.take_along_axis(relevance, order, axis=1) > 0).sum(axis=1).mean() / 500)
 
 
 def with_facts(embeddings: Array, labels: Array) -> dict[str, float]:
     """Average precision with facts about the data: how many items are relevant, and how many are tied."""
-    distances, relevant = zoo.leave_one_out(embeddings, labels)
-    distinct = np.mean([len(np.unique(row)) for row in distances])
-    facts = {"relevant per query": float(relevant.sum(axis=1).mean()), "queries": float(len(labels))}
-    return {"AP": zoo.lower(embeddings, labels), **facts, "tied": 1 - float(distinct) / (len(labels) - 1)}
+    search = rankings.leave_one_out(embeddings, labels)
+    distinct = np.mean([len(np.unique(row)) for row in search.distances])
+    facts = {"relevant per query": float(search.relevant.sum(axis=1).mean()), "queries": float(len(labels))}
+    return {"AP": lower_bound(embeddings, labels), **facts, "tied": 1 - float(distinct) / (len(labels) - 1)}
 
 
 def hamming_of_signs(embeddings: Array, labels: Array) -> float:
     """The lower bound of mean average precision by the Hamming distance of signs."""
-    zoo.refuse(embeddings)
+    rankings.refuse(embeddings)
     bits = np.where(embeddings > np.median(embeddings, axis=0), 1.0, -1.0)
     relevant, others = labels[:, None] == labels, ~np.eye(len(labels), dtype=bool)
     return average_precision(*(each[others].reshape(len(labels), -1) for each in (bits @ bits.T, relevant)))
 
 
-def recall_of_digits(digits: int) -> Callable[..., float]:
-    """The recall of the first ten true neighbors, rounded."""
+def shape(name: str, kind: Kind, takes: str, evaluator: Single, does: str = "") -> None:
+    """Register a family of an evaluator, which its docstring describes."""
+    said = does or (evaluator.__doc__ or "").partition(".\n")[0].rstrip(".")
+    family(name, kind, takes, said[0].lower() + said[1:], simply(evaluator))
 
-    def evaluator(found: Array, distances: Array, truth: tuple[Array, Array]) -> float:
-        return round(zoo_recall.by_definition(found, distances, truth), digits)
 
-    return evaluator
+shape(
+    "dense ranks", "guilty", "relevance", any_within_ten(shared_place), "a tie of at most ten takes one place of ten"
+)
+shape("mean ranks", "guilty", "relevance", any_within_ten(mean_place), "the mean of the places of a tie, up to ten")
+shape("worst ranks", "honest", "relevance", any_within_ten(worst), "the last place of a tie, up to ten")
+shape("gamma", "guilty", "relevance", gamma)
+shape("nearest threshold", "guilty", "relevance", recall_near_false_positives)
+shape("negated bytes", "changes", "relevance", negated)
+shape("subtracted bytes", "changes", "gallery", subtracted)
+shape("labels in half precision", "changes", "embeddings", labels_kept_as("float16"), "labels are equal from 2,048")
+shape("labels in float32", "changes", "embeddings", labels_kept_as("float32"), "labels are equal from 2^24")
+shape("labels in four bytes", "changes", "embeddings", labels_kept_as("int32"), "labels wrap after 2^32")
+shape("absolute scores", "changes", "relevance", absolute)
+shape("positive scores only", "changes", "run", positive_only)
+family("cache by checksum", "guilty", "embeddings", "the sums of the arrays", remembering(by_checksum))
+family("cache by kilobyte", "changes", "embeddings", "the first kilobyte", remembering(by_first_kilobyte))
+shape("farthest first", "changes", "relevance", farthest_first)
+shape("mean of answered", "changes", "relevance", mean_of_answered)
+shape("mean of queries with lines", "changes", "run", mean_of_queries_with_lines)
+shape("a cap", "changes", "gallery", in_gallery(2048, 1), "at most 2,048 items and queries")
+shape("whole batches", "changes", "gallery", in_gallery(10**6, 4096), "batches of 4,096; a last one is dropped")
+shape("no cap", "honest", "gallery", in_gallery(10**6, 1), "all items and queries")
+shape("above a million pairs", "guilty", "embeddings", upper_above_a_million_pairs)
+shape("two classes", "guilty", "embeddings", upper_of_two_classes)
+shape("majority", "guilty", "scores", majority_of_five)
+shape("precision of 500", "honest", "relevance", precision_of_500)
+shape("signs", "honest", "embeddings", hamming_of_signs)
