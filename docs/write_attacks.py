@@ -69,7 +69,7 @@ With `--measure`, and `--distance` for embeddings, the evaluator's numbers are c
 
 VERDICTS = """## Verdicts
 
-The first three are not faults. The documents of a run are named in the order of the items, and most layouts sort the
+The first four are not faults. The documents of a run are named in the order of the items, and most layouts sort the
 items by class. An evaluator that breaks ties by the names of documents, as trec_eval does, is then exploitable. Its
 finding has a second verdict, `renamed`, which holds for random names.
 

@@ -257,20 +257,26 @@ def _begun(examination: Examination, steadiness: Steadiness, title: str) -> tupl
 
 
 def _of_random_embeddings(examination: Examination, first: Mapping[str, Luck]) -> Iterator[Finding]:
-    """Findings on the scores of random embeddings: they are NaN, or all the same, on other labels as well.
+    """Findings on the scores of random embeddings: they are NaN, or all the same.
 
-    A number is no fault that is the same for all embeddings with these labels, such as the precision among all items,
-    nor one of several, such as the number of queries.
+    That is no fault of a number that the labels or the size of the data decide, such as the precision among all items
+    or a fact beside other numbers. But if it is the same for other labels, too, and another one at another size, then
+    the evaluator remembers what it gave for the first data of this size.
     """
-    other = examination.at_random(examination.board(LAYOUTS["largest first"]))
-    varies = any(not luck.is_constant or luck.differs(other.value(name)) for name, luck in first.items())
+    relabelled, resized = (
+        examination.at_random(board)
+        for board in (examination.board(LAYOUTS["largest first"]), examination.board(FIRST, 1))
+    )
+    varies = any(not luck.is_constant or luck.differs(relabelled.value(name)) for name, luck in first.items())
     for name, luck in first.items():
-        those = f"{luck.size} random embeddings"
+        those, other = f"{luck.size} random embeddings", resized.value(name)
         if math.isnan(luck.mean):
             yield Finding(BASELINE, name, Verdict.NOT_A_NUMBER, luck.mean, detail=f"{those} score NaN.")
-        elif not varies:
-            detail = f"{those} all score {luck.mean:.4f}."
-            yield Finding(BASELINE, name, Verdict.ALWAYS_THE_SAME, luck.mean, luck.mean, 0.0, 0.0, detail)
+        elif luck.is_constant:
+            remembers = not varies and luck.differs(other)
+            verdict = Verdict.CHANGES if remembers else Verdict.ALWAYS_THE_SAME
+            detail = f"{those} all score {luck.mean:.4f}{f', and {other:.4f} at another size' if remembers else ''}."
+            yield Finding(BASELINE, name, verdict, luck.mean, luck.mean, 0.0, 0.0, detail)
 
 
 def _powers(examination: Examination) -> dict[str, float]:
