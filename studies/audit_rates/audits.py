@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import tieproof as tp
-from studies.audit_rates import blind_spots, guilty, honest, recalls  # noqa: F401 (each registers its families)
+from studies.audit_rates import blind_spots, guilty, honest, recalls, shapes  # noqa: F401 (each registers its families)
 from studies.audit_rates.families import FAMILIES, Family, name_of
 from tieproof.evaluation.progress import progress_bar
 from tieproof.trials.audit import ATTACKS
@@ -84,7 +84,7 @@ def audit(task: Task) -> Audit:
 def version() -> str:
     """What the sources of the audit and of the families are; results of another version are of no use."""
     digest = hashlib.sha256()
-    for folder in (Path(tp.__file__).parent / "audit", Path(__file__).parent):
+    for folder in (Path(tp.__file__).parent / "trials" / "audit", Path(__file__).parent):
         for path in sorted(folder.glob("*.py")):
             if path.name not in ("study.py", "rates.py"):
                 digest.update(path.read_bytes())

@@ -38,7 +38,7 @@ class Family(NamedTuple):
     def convictions(self) -> set[str]:
         """The verdicts that convict such an evaluator."""
         if self.kind == "changes":
-            return {"changes", "depends on order", "writes into its input"}
+            return {"changes", "depends on order", "writes into its input", "misjudges a good system"}
         small = {"gains a little"} if self.thorough and self.kind == "guilty" else set()
         return {"exploitable"} | small
 
@@ -62,7 +62,7 @@ def name_of(family: Family, strength: int, seed: int) -> str:
 @cache
 def evaluator(name: str) -> Evaluator:
     """The evaluator of a name, without what is before the colon; there is one in each process."""
-    from studies.audit_rates import blind_spots, guilty, honest, recalls  # noqa: F401 (each registers its families)
+    from studies.audit_rates import blind_spots, guilty, honest, recalls, shapes  # noqa: F401 (each registers its families)
 
     family, strength, seed = name.split("__")
     return FAMILIES[family.replace("_", " ")].make(int(strength), int(seed))

@@ -11,9 +11,13 @@ from collections.abc import Iterator, Sequence
 
 from studies.audit_rates.audits import SIZE, SIZE_OF_RUNS, USUAL, Audit, make, of, tasks
 from studies.audit_rates.families import FAMILIES, Family, Kind
-from studies.audit_rates.proofs import PROOFS
+from studies.audit_rates.proofs import PROOFS as BLIND_SPOTS
 from studies.audit_rates.rates import CONFIDENCE, Rate
+from studies.audit_rates.shape_proofs import SHAPE_PROOFS
 from studies.common import parse, table, write_report
+
+PROOFS = BLIND_SPOTS | SHAPE_PROOFS
+"""The proof of each fault that only special data shows, by family."""
 
 SEEDS, GUILTY_SEEDS, QUICK_SEEDS = 22, 3, 1
 FILE = "audits.json"

@@ -124,8 +124,6 @@ def test_help_lists_the_attacks(run: Run) -> None:
             ["zoo:lower", "--vary", "threads"],
             "'--vary': 'threads' is not a name and its values, such as batch_size=1,64",
         ),
-        (["zoo:lower", "--takes", "gallery"], "The evaluator refuses random embeddings (TypeError"),
-        (["--recall", "zoo:lower"], "The evaluator refuses the true neighbors (TypeError"),
         (
             ["--recall", "zoo_recall:lower", "--takes", "gallery"],
             "either --recall, or --takes with another convention",
@@ -141,3 +139,23 @@ def test_bad_input_is_one_line(run: Run, arguments: list[str], said: str) -> Non
     assert (status, out) == (2, "")
     assert err.count("\n") == 1
     assert said in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["zoo:lower", "--takes", "gallery"], "The evaluator refuses random embeddings (TypeError"),
+        (
+            ["zoo:raises_key_error"],
+            "The evaluator fails on random embeddings (KeyError: 'x'). It was called",
+        ),
+        (["--recall", "zoo:lower"], "The evaluator refuses the true neighbors (TypeError"),
+    ],
+)
+def test_a_first_call_that_fails_shows_a_wrapper_to_copy(run: Run, arguments: list[str], said: str) -> None:
+    status, out, err = run(*arguments)
+    assert (status, out) == (2, "")
+    line, *wrapper = err.splitlines()
+    assert said in line
+    assert len(wrapper) == 6
+    compile("\n".join(wrapper), "wrapper", "exec")

@@ -313,9 +313,9 @@ def test_the_page_has_the_arithmetic_of_the_level() -> None:
     for options, looks in ((Options(), LOOKS), (Options(thorough=True), MORE_LOOKS)):
         examination = Examination(CONVENTIONS["embeddings"], options, lambda case, settings: Outcome({}))
         examination.trials = blind * (len(LAYOUTS) + 1)
-        tests = blind * 7 * 2 * len(looks)
+        tests = blind * 6 * 2 * len(looks)
         assert examination.level == LEVEL / tests
-        assert f"{LEVEL} / ({blind} × 7 × {2 * len(looks)}) = {LEVEL / tests:.1e}".replace("e-0", "e-") in page
+        assert f"{LEVEL} / ({blind} × 6 × {2 * len(looks)}) = {LEVEL / tests:.1e}".replace("e-0", "e-") in page
 
 
 # The data

@@ -10,8 +10,8 @@ import tieproof as tp
 from studies.audit_rates import audits, honest, rankings, study
 from studies.audit_rates.audits import Audit, Task
 from studies.audit_rates.families import FAMILIES, Evaluator, name_of
-from studies.audit_rates.proofs import PROOFS
 from studies.audit_rates.rates import Rate
+from studies.audit_rates.study import PROOFS
 from tieproof.trials.audit.recall_cases import Deck, K, almost_as_near
 from tieproof.trials.audit.targets import load
 
@@ -39,6 +39,8 @@ def score(evaluator: Evaluator, takes: str, blind: bool) -> float:
         return float(evaluator(fill((24, 5)), labels))
     if takes == "gallery":
         return float(evaluator(fill((12, 5)), queries, fill((24, 5)), labels))
+    if takes == "relevance":
+        return float(evaluator(fill((12, 24)), (queries[:, None] == labels).astype(int)))
     if takes == "scores":
         return float(evaluator(fill((12, 24)), queries, labels))
     names = [f"d{place:02}" for place in range(24)]
@@ -96,6 +98,15 @@ def test_every_fault_that_only_special_data_shows_is_proved_without_an_audit() -
         ("cache by content", "cache by id"),
         ("labels in eight bytes", "strides ignored"),
         ("fresh chance, thorough", "half a deviation"),
+        ("worst ranks", "dense ranks"),
+        ("worst ranks", "mean ranks"),
+        ("precision of 500", "negated bytes"),
+        ("no cap", "subtracted bytes"),
+        ("labels in eight bytes", "labels in float32"),
+        ("labels in eight bytes", "labels in four bytes"),
+        ("no cap", "a cap"),
+        ("no cap", "whole batches"),
+        ("labels in eight bytes", "above a million pairs"),
     ],
 )
 def test_the_construction_proves_nothing_against_one_that_looks_alike(honest_one: str, guilty_one: str) -> None:

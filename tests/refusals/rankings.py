@@ -8,6 +8,7 @@ import pandas as pd
 
 import tieproof as tp
 from refusals.case import Case
+from tieproof.trials.audit import Command
 
 SQUARE = [[9.0, 2.0], [2.0, 9.0]]
 
@@ -439,7 +440,15 @@ CASES: dict[str, Case] = {
     ),
     "an audit of a recall that takes other arguments": Case(
         lambda: tp.audit(lambda found, truth: 0.5, takes="recall"),
-        r"refuses the true neighbors \(TypeError: .* called with \(found, distances, truth\)",
+        r"refuses the true neighbors \(TypeError: .* called with \(found int64 \(60, 10\), distances float32 .*such as the one",
+    ),
+    "an audit of an evaluator that crashes": Case(
+        lambda: tp.audit(lambda embeddings, labels: {}["AP"]),
+        r"fails on random embeddings \(KeyError: 'AP'\)\. It was called with \(embeddings float32 \(240, 16\), labels int64",
+    ),
+    "an audit of a program that fails": Case(
+        lambda: tp.audit(Command("false {qrels} {run}")),
+        r"refuses random embeddings \(ValueError: the command exited with status 1.* Run it on two such files",
     ),
     "an audit of a recall without limits": Case(
         lambda: tp.audit(lambda found, distances, truth: 0.5, limits=None),

@@ -264,3 +264,14 @@ hangs = on_constants(sleep_on)
 prints = on_constants(print_on)
 ends_its_process = on_constants(lambda: os._exit(7))
 floods = on_constants(flood)
+
+
+def raises_key_error(embeddings: Any, labels: Any) -> float:
+    nothing: dict[str, float] = {}
+    return nothing["x"]
+
+
+def of_tensors(embeddings: Any, labels: Any) -> Any:
+    near = embeddings @ embeddings.t()
+    near.fill_diagonal_(-1)
+    return (labels[near.argmax(dim=1)] == labels).float().mean()

@@ -193,3 +193,30 @@ def returns_a_pair(found: Array, distances: Array, truth: Truth) -> tuple[float,
 
 def nan_for_all(found: Array, distances: Array, truth: Truth) -> float:
     return float("nan")
+
+
+def within_a_share(found: Array, distances: Array, truth: Truth) -> float:
+    """Counts true neighbors that are no farther than the last one by a share of its distance."""
+    ids, known = truth
+    values = []
+    for row, true_ids, true_distances in zip(found, ids, known, strict=True):
+        own = dict(zip(true_ids.tolist(), true_distances.tolist(), strict=True))
+        last = true_distances[9] * (1 + 1e-3)
+        values.append(min(len([item for item in set(row.tolist()) if own.get(item, np.inf) <= last]), 10) / 10)
+    return float(np.mean(values))
+
+
+def ids_in_float32(found: Array, distances: Array, truth: Truth) -> float:
+    """Compares ids in single precision."""
+    near = truth[0][:, :10].astype(np.float32)
+    rows = zip(found.astype(np.float32), near, strict=True)
+    return float(np.mean([len(np.intersect1d(*row)) / 10 for row in rows]))
+
+
+def of_digits(digits: int) -> Recall:
+    """The recall of the first ten true neighbors, rounded."""
+
+    def evaluator(found: Array, distances: Array, truth: Truth) -> float:
+        return round(by_definition(found, distances, truth), digits)
+
+    return evaluator

@@ -27,9 +27,12 @@ HELP = (
     "Attack an evaluator: can a system that never looks at its input gain from it, and does its result depend on "
     "anything that must not matter?\n\n"
     "EVALUATOR is package.module:function, a function that returns a number or a dict of numbers. It is imported as "
-    "from a script in the current folder. With --command the evaluator is a program that reads TREC files.\n\n"
+    "from a script in the current folder. Functions and classes of some libraries, such as "
+    "sklearn.metrics:ndcg_score, are called as they expect. With --command the evaluator is a program that reads "
+    "TREC files.\n\n"
     f"Exit status: 0 if the evaluator withstood all attacks, {EXPLOITABLE} if a blind system, or an index that finds "
-    f"nothing more, gains from it, {FOUND} if the audit found another fault, 2 for bad input.\n\n"
+    f"nothing more, gains from it, {FOUND} if the audit found another fault or most attacks were refused, 2 for bad "
+    "input, or if the evaluator fails in its first call.\n\n"
     f"Attacks: {', '.join(name for name, attack in ATTACKS.items() if attack.kind != RECALL)}.\n\n"
     f"Attacks with --recall: {', '.join(name for name, attack in ATTACKS.items() if attack.kind == RECALL)}."
 )
@@ -120,7 +123,12 @@ def _value(text: str) -> Any:
     isolate="Import and call the evaluator in a process of its own, so that a crash or a hang does not end the "
     "audit.",
     thorough="Make more attacks and look for smaller gains, which takes about ten times as long.",
-    **options.shared("explain json"),
+    explain=options.flag(
+        "Show the table of all attacks, and every finding, in place of one finding for each likely cause.",
+        "--explain",
+        "--verbose",
+    ),
+    **options.shared("json"),
     markdown=Option("Write the report as Markdown, for an issue.", formats=MARKDOWN),
     **options.shared("report"),
 )

@@ -4,8 +4,9 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any, TextIO
 
 import click
@@ -38,7 +39,7 @@ def status_of(program: click.Command, args: list[str]) -> int:
         end = "" if message.endswith((".", "?")) else "."
         return _fail(f"{message}{end} See: {asked} --help")
     except TieproofError as error:
-        return _fail(str(error))
+        return _fail(str(error), BAD_INPUT, getattr(error, "__notes__", ()))
     except MemoryError as error:
         return _fail(
             f"Memory ran out ({error or 'no details'}). Free some memory; tieproof evaluate also takes a smaller "
@@ -84,8 +85,10 @@ def _warnings_in_lines() -> Iterator[None]:
         yield
 
 
-def _fail(message: str, status: int = BAD_INPUT) -> int:
+def _fail(message: str, status: int = BAD_INPUT, notes: Sequence[str] = ()) -> int:
     complain(f"Error: {in_one_line(message)}")
+    for line in chain.from_iterable(map(str.splitlines, notes)):  # such as code to copy
+        complain(printable(line))
     return status
 
 

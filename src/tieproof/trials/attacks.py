@@ -62,10 +62,11 @@ class Verdict(StrEnum):
     HELD = "held"
     REFUSED = "refused"
     NOT_A_MEAN = "not a mean"
+    ALWAYS_THE_SAME = "always the same"
     WRITES = "writes into its input"
     DEPENDS_ON_ORDER = "depends on order"
     CHANGES = "changes"
-    ALWAYS_THE_SAME = "always the same"
+    MISJUDGES = "misjudges a good system"
     OUTSIDE = "outside the interval"
     NOT_A_NUMBER = "not a number"
     CRASHED = "crashed"
@@ -83,7 +84,7 @@ class Verdict(StrEnum):
     @property
     def harmless(self) -> bool:
         """Whether the verdict means that nothing is wrong."""
-        return self in (Verdict.HELD, Verdict.REFUSED, Verdict.NOT_A_MEAN)
+        return self in (Verdict.HELD, Verdict.REFUSED, Verdict.NOT_A_MEAN, Verdict.ALWAYS_THE_SAME)
 
 
 def rank_of(verdict: Verdict) -> int:

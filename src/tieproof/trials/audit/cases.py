@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from tieproof.data import load_digits
 from tieproof.kit import Array, IntArray
 
 CLASSES, DIMENSIONS, GROUPS = 10, 16, 3
@@ -27,6 +26,7 @@ class Writing(NamedTuple):
     empty : whether a query without listed documents is included, with an empty list
     memory : how arrays lie in memory, one of `MEMORY` by its place
     watched : whether the arguments are compared before and after the call
+    tensors : whether arrays are passed as tensors of torch
     """
 
     names: int = 0
@@ -35,6 +35,7 @@ class Writing(NamedTuple):
     empty: bool = False
     memory: int = 0
     watched: bool = False
+    tensors: bool = False
 
 
 AS_IT_COMES = Writing()
@@ -144,7 +145,7 @@ def by_class(count: int) -> IntArray:
 
 
 def of_unequal_size(count: int) -> IntArray:
-    """Labels of classes of unequal size, the largest class first.
+    """Labels of classes of unequal size, the smallest class first.
 
     Each class has two items, and class c has 2c + 1 of every CLASSES² of the remaining items.
 
@@ -152,7 +153,11 @@ def of_unequal_size(count: int) -> IntArray:
     array([ 4,  8, 12, 16, 20, 24, 28, 32, 36, 40])
     """
     ends = np.arange(CLASSES + 1) ** 2 * (count - 2 * CLASSES) // CLASSES**2
-    return np.repeat(np.arange(CLASSES), 2 + np.diff(ends))[::-1].copy()
+    return np.repeat(np.arange(CLASSES), 2 + np.diff(ends))
+
+
+def _two_classes(count: int, random: np.random.Generator) -> IntArray:
+    return random.permutation((np.arange(count) % 4 == 0).astype(np.int64))
 
 
 def groups_of(labels: IntArray, random: np.random.Generator) -> IntArray:
@@ -171,43 +176,15 @@ def groups_of(labels: IntArray, random: np.random.Generator) -> IntArray:
 LAYOUTS = {
     layout.name: layout
     for layout in (
-        ClassLayout("sorted", lambda count, _: by_class(count)),
-        ClassLayout("interleaved", lambda count, _: np.arange(count) % CLASSES, others=_in_other_turns),
-        ClassLayout("reversed", lambda count, _: by_class(count)[::-1].copy()),
         ClassLayout("shuffled", lambda count, random: random.permutation(by_class(count)), redrawn=True),
-        ClassLayout("largest first", lambda count, _: of_unequal_size(count)),
-        ClassLayout("smallest first", lambda count, _: of_unequal_size(count)[::-1].copy()),
+        ClassLayout("largest first", lambda count, _: CLASSES - 1 - of_unequal_size(count)[::-1]),
+        ClassLayout("smallest first", lambda count, _: of_unequal_size(count)),
+        ClassLayout("interleaved", lambda count, _: np.arange(count) % CLASSES, others=_in_other_turns),
+        ClassLayout("two classes", _two_classes, redrawn=True),
     )
 }
-"""The orders of the classes that every blind attack is tried on. In all but the last two, classes have equal size."""
+"""The orders of the classes that blind attacks are tried on.
 
-Vectors = tuple[Array, IntArray]
-"""Embeddings and labels."""
-
-
-def _random_vectors(random: np.random.Generator, count: int) -> Vectors:
-    """Normal vectors in overlapping classes, without ties."""
-    labels = random.permutation(np.arange(count) % CLASSES)
-    centers = random.normal(size=(CLASSES, DIMENSIONS))
-    return (centers[labels] + random.normal(size=(count, DIMENSIONS))).astype(np.float32), labels
-
-
-def _tied_vectors(random: np.random.Generator, count: int) -> Vectors:
-    """Vectors of three small whole numbers that tell a little about the class; many vectors are equal."""
-    labels = random.permutation(np.arange(count) % CLASSES)
-    vectors = random.integers(0, 3, size=(count, 3)) + np.stack([labels % 2, labels % 3, labels % 5], axis=1)
-    return (vectors + 1).astype(np.float32), labels
-
-
-def _digits(random: np.random.Generator, count: int) -> Vectors:
-    """The first `count` of the handwritten digits in the package, or all of them if there are fewer."""
-    pixels, labels = load_digits()
-    return pixels[:count].astype(np.float32), labels[:count].astype(np.int64)
-
-
-DATA: dict[str, Callable[[np.random.Generator, int], Vectors]] = {
-    "tied": _tied_vectors,
-    "random": _random_vectors,
-    "digits": _digits,
-}
-"""The data on which the changes that must not matter are tried."""
+Shuffled and interleaved classes have equal size. Class 0 is the largest where the largest is first, class 9 where the
+smallest is first, and one item of four is in class 1 of two classes.
+"""

@@ -86,6 +86,23 @@ def _relabel(case: Case, names: IntArray) -> Case:
     return replace(case, labels=names[case.labels], query_labels=asked)
 
 
+def as_bytes(case: Case, random: Random) -> Case:
+    """The same whole numbers as unsigned bytes."""
+    queries = None if case.queries is None else case.queries.astype(np.uint8)
+    return replace(case, items=case.items.astype(np.uint8), queries=queries)
+
+
+SHIFTS = {"to below 0": -1000, "so that half of them are below 0": -128, "upwards": 1000}
+"""What is added to all scores, which are whole numbers from 0 to 255."""
+
+
+def shifted(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
+    """Calls with the same number added to all scores."""
+    for where, shift in SHIFTS.items():
+        moved = replace(case, items=case.items + shift)
+        yield f"with all scores moved {where}, by {shift:+,}", partial(examination.score, moved)
+
+
 def relabeled(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
     """Calls with other class numbers, or with permuted class numbers if the evaluator accepts no others."""
     for _ in range(REPEATS):
@@ -93,16 +110,26 @@ def relabeled(examination: Examination, case: Case, random: Random) -> Iterator[
         accepts = not examination.score(others).problem
         yield "with other class numbers", partial(examination.score, others if accepts else permuted)
     for what, names in LARGE_NUMBERS.items():
+        if examination.score(_relabel(case, -1 - np.arange(CLASSES))).problem and names.max() > MOST_COUNTED:
+            continue  # whoever counts by class numbers would need as many places
         large = _relabel(case, names)
         if not examination.score(large).problem:
             yield what, partial(examination.score, large)
 
 
+MOST_COUNTED = 2**17
+"""The largest class number that evaluators get which refuse numbers below 0."""
+
 LARGE_NUMBERS = {
-    "with class numbers that are 256 apart": 7 + 256 * np.arange(CLASSES),
-    "with two class numbers that are 65,536 apart": np.r_[np.arange(CLASSES - 1), 65_536],
+    "with class numbers that are equal in a byte": 7 + 256 * np.arange(CLASSES),
+    "with class numbers that are equal in two bytes, or in half precision": np.r_[
+        1, 1 + 2**16, 2048, 2049, 4096, 4097, 5:9
+    ],
+    "with class numbers that are equal in float32, or in four bytes": np.r_[
+        1, 1 + 2**32, 2, 2 + 2**31, 2**24, 2**24 + 1, 2**25, 2**25 + 1, 5:7
+    ],
 }
-"""Class numbers that are equal to each other in one byte or in two."""
+"""Pairs of class numbers on both sides of what a type can tell apart."""
 
 
 def in_pairs(case: Case) -> IntArray:
@@ -161,7 +188,8 @@ def other_settings(examination: Examination, case: Case, random: Random) -> Iter
             yield f"with {name}={value!r}", partial(examination.score, case, **{name: value})
 
 
-OTHER_SIZES, SPLITTING = "permuting at other sizes", "splitting queries"
+OTHER_SIZES, SPLITTING, RELABELLING = "permuting at other sizes", "splitting queries", "relabelling"
+TYPES, SHIFTING = "bytes", "shifting scores"
 
 CHANGES: dict[str, Variants] = {
     AGAIN: by(lambda case, random: case, "in a second call", 1),
@@ -171,12 +199,14 @@ CHANGES: dict[str, Variants] = {
     "permuting items": by(permute_items, "with permuted items"),
     "permuting queries": by(permute_queries, "with permuted queries"),
     "permuting both": by(permute_all, "with permuted items and queries"),
-    OTHER_SIZES: by(permute_all, "with permuted items and queries", 3),
+    OTHER_SIZES: by(permute_all, "with permuted items and queries"),
     "memory layout": in_memory,
     "scaling": by(rescale, "with all numbers multiplied by a power of two"),
+    SHIFTING: shifted,
+    TYPES: by(as_bytes, "as unsigned bytes", 1),
     "zero columns": by(add_zero_columns, "with three zero columns"),
     SPLITTING: halves,
-    "relabelling": relabeled,
+    RELABELLING: relabeled,
     "settings": other_settings,
     "renaming documents": by(rewrite(names=None), "with renamed documents"),
     "order of lines": by(rewrite(lines=None), "with shuffled lines"),

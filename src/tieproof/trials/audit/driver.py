@@ -15,16 +15,19 @@ from tieproof.errors import InputError
 from tieproof.kit import check_choice, check_whole, our_name, progress_bar
 from tieproof.measures import parse
 from tieproof.trials.attacks import BASELINE, AttackRegistry, Finding, Verdict, worst
-from tieproof.trials.audit import blind, invariances, memory, order_search, recall, recall_attacks, truth
+from tieproof.trials.audit import blind, good, invariances, memory, order_search, recall, recall_attacks, truth
 from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case
-from tieproof.trials.audit.conventions import CONVENTIONS, Convention, EvaluatorFunction, convention_of
+from tieproof.trials.audit.conventions import CONVENTIONS, Convention, EvaluatorFunction
 from tieproof.trials.audit.examination import AVERAGES, Attack, Call, Examination, Options
+from tieproof.trials.audit.first_calls import check_limits, no_answer
 from tieproof.trials.audit.isolation import Isolated
+from tieproof.trials.audit.known import known_of, prepared
 from tieproof.trials.audit.luck import Luck, power
-from tieproof.trials.audit.outcomes import Outcome, attempt, check_answer, check_limits
-from tieproof.trials.audit.report import AuditReport, reproducing
+from tieproof.trials.audit.outcomes import Outcome, attempt
+from tieproof.trials.audit.report import AuditReport
+from tieproof.trials.audit.reproduction import reproducing
 from tieproof.trials.audit.steadiness import Steadiness
-from tieproof.trials.audit.targets import Command, load, name_of
+from tieproof.trials.audit.targets import Command, name_of, spelled
 from tieproof.trials.sandbox.processes import ending_by_signals
 
 ATTACKS = AttackRegistry[Attack]()
@@ -34,6 +37,7 @@ for _attack in (
     *blind.ATTACKS,
     *order_search.ATTACKS,
     *truth.ATTACKS,
+    *good.ATTACKS,
     *memory.ATTACKS,  # after other blind systems: whoever remembers a good system may remember it until the end
     *invariances.ATTACKS,
     *recall_attacks.ATTACKS,
@@ -57,6 +61,11 @@ FIRST = LAYOUTS["shuffled"]
 def examined(evaluator: EvaluatorFunction | str, options: Options, progress: bool) -> AuditReport:
     """Audit an evaluator; `tieproof.audit` returns this report."""
     _check(options)
+    evaluator = spelled(evaluator) if isinstance(evaluator, str) else evaluator
+    known = known_of(evaluator, options.takes)
+    for name, value in known.options.items() if known else ():
+        if getattr(options, name) == getattr(Options(), name):
+            options = replace(options, **{name: value})
     with _calling(evaluator, options) as (convention, call, anew):
         wanted = _chosen(options, convention)
         examination = Examination(convention, options, call, anew)
@@ -64,13 +73,13 @@ def examined(evaluator: EvaluatorFunction | str, options: Options, progress: boo
         bar = progress_bar(len(wanted) + 1, "attacks", 1) if progress else nullcontext(lambda _: None)
         with bar as advance:
             steadiness = Steadiness(examination)
-            findings = list(_run(examination, wanted, advance, steadiness))
+            findings = list(_run(examination, wanted, advance, steadiness, _title(evaluator)))
         is_steady = partial(recall.is_steady, examination) if _is_recall(convention) else steadiness.is_steady
         steady = all(each.verdict.harmless for each in findings) or is_steady()
     line = reproducing(evaluator, options) if steady else lambda _: ""
     return AuditReport(
         evaluator=_title(evaluator),
-        takes=convention.takes,
+        takes=convention.takes + (f", as {known.says}" if known else ", as tensors of torch" * call.tensors),
         seed=options.seed,
         findings=[replace(finding, reproduce=line(finding)) for finding in findings],
         items=options.items,
@@ -138,34 +147,50 @@ IN_VAIN = 2
 """After this many calls that took too long even when repeated, calls are no longer repeated."""
 
 
-def _patient(call: Callable[[Case, Mapping[str, Any], float], Outcome], seconds: float) -> Call:
-    """A function that calls with a limit in seconds, and once more with a longer limit if the call takes too long.
+class _Patient:
+    """Calls with a limit in seconds, and once more with a longer limit if the call takes too long.
+
+    If the first call fails with arrays and succeeds with tensors of torch, all calls pass tensors.
 
     >>> limits = []
     >>> def slow(case, settings, limit):
     ...     limits.append(limit)
     ...     return Outcome({}, "timed out")
-    >>> ask = _patient(slow, 30.0)
+    >>> ask = _Patient(slow, 30.0)
     >>> answers = [ask(None, {}) for _ in range(4)]
     >>> limits
     [300.0, 90.0, 30.0, 90.0, 30.0, 30.0]
     """
-    calls = in_vain = 0
 
-    def ask(case: Case, settings: Mapping[str, Any]) -> Outcome:
-        nonlocal calls, in_vain
-        calls += 1
-        outcome = call(case, settings, seconds * (WARM_UP if calls == 1 else 1))
-        if outcome.problem == "timed out" and in_vain < IN_VAIN:
-            outcome = call(case, settings, seconds * AGAIN)
-            in_vain += outcome.problem == "timed out"
+    def __init__(self, call: Callable[[Case, Mapping[str, Any], float], Outcome], seconds: float) -> None:
+        self.call, self.seconds = call, seconds
+        self.calls = self.in_vain = 0
+        self.tensors = False
+
+    def __call__(self, case: Case, settings: Mapping[str, Any]) -> Outcome:
+        self.calls += 1
+        seconds = self.seconds * (WARM_UP if self.calls == 1 else 1)
+        case = self.handed(case)
+        outcome = self.call(case, settings, seconds)
+        if outcome.problem == "timed out" and self.in_vain < IN_VAIN:
+            outcome = self.call(case, settings, self.seconds * AGAIN)
+            self.in_vain += outcome.problem == "timed out"
+        if self.calls == 1 and outcome.problem in ("refused", "crashed") and isinstance(case, Case):
+            self.tensors = True
+            second = self.call(self.handed(case), settings, seconds)
+            self.tensors = not second.problem
+            return second if self.tensors else outcome
         return outcome
 
-    return ask
+    def handed(self, case: Case) -> Case:
+        """The case with tensors, if all calls pass tensors."""
+        return replace(case, writing=case.writing._replace(tensors=True)) if self.tensors else case
 
 
 @contextmanager
-def _calling(evaluator: EvaluatorFunction | str, options: Options) -> Iterator[tuple[Convention, Call, Call | None]]:
+def _calling(
+    evaluator: EvaluatorFunction | str, options: Options
+) -> Iterator[tuple[Convention, _Patient, Call | None]]:
     """The convention of the evaluator, and functions that call it: as always, and (or None) in a new process."""
     seconds = options.time_limit
     with ending_by_signals(again=True) if options.isolate or isinstance(evaluator, Command) else nullcontext():
@@ -179,31 +204,36 @@ def _calling(evaluator: EvaluatorFunction | str, options: Options) -> Iterator[t
             isolated = Isolated(name, options.takes)
             try:
                 convention = CONVENTIONS[isolated.convention()]
-                yield convention, _patient(isolated, seconds), _patient(isolated.anew, seconds)
+                always, anew = _Patient(isolated, seconds), _Patient(isolated.anew, seconds)
+                yield convention, always, lambda case, settings: anew(always.handed(case), settings)
             finally:
                 isolated.close()
             return
-        function = load(evaluator) if isinstance(evaluator, str) else evaluator
-        takes = "files" if isinstance(function, Command) else options.takes
-        convention = convention_of(function, takes)
+        takes = "files" if isinstance(evaluator, Command) else options.takes
+        function, convention = prepared(evaluator, takes)
 
         def call(case: Case, settings: Mapping[str, Any], seconds: float) -> Outcome:
             return attempt(function, convention, case, settings, seconds)
 
-        yield convention, _patient(call, seconds), None
+        yield convention, _Patient(call, seconds), None
 
 
 def _run(
-    examination: Examination, attacks: Sequence[Attack], advance: Callable[[int], None], steadiness: Steadiness
+    examination: Examination,
+    attacks: Sequence[Attack],
+    advance: Callable[[int], None],
+    steadiness: Steadiness,
+    title: str,
 ) -> Iterator[Finding]:
     """The findings on random embeddings themselves, then the worst finding of each attack on each measure."""
-    begun, goes_on = (
-        recall.begun(examination) if _is_recall(examination.convention) else _begun(examination, steadiness)
-    )
-    yield from begun
+    if _is_recall(examination.convention):
+        recall.begin(examination, title)
+    else:
+        begun, goes_on = _begun(examination, steadiness, title)
+        yield from begun
+        if not goes_on:
+            return
     advance(1)
-    if not goes_on:
-        return
     findings: dict[tuple[str, str], list[Finding]] = {}
     for attack in attacks:
         for finding in attack.run(attack, examination):
@@ -212,29 +242,41 @@ def _run(
     yield from map(worst, findings.values())
 
 
-def _begun(examination: Examination, steadiness: Steadiness) -> tuple[list[Finding], bool]:
+def _begun(examination: Examination, steadiness: Steadiness, title: str) -> tuple[list[Finding], bool]:
     """The findings on random embeddings themselves, and whether the evaluator can be attacked."""
     first = examination.baseline(FIRST)
     if isinstance(first, Outcome):
-        check_answer(first, "random embeddings", examination.convention.takes)
-        return examination.failed(BASELINE, first, "On the layout 'shuffled'"), False
+        case = examination.random_case(examination.board(FIRST))
+        raise no_answer(first, "random embeddings", case, examination.convention, title)
     for name, luck in first.items():
         if limits := examination.options.limits:
             check_limits(luck.mean, name, "random embeddings", limits, 1e-6, RANGE)
     examination.takes_other_sizes = not examination.at_random(examination.board(FIRST, 1)).problem
     steadiness.begin()
-    return list(_of_random_embeddings(first)), not all(math.isnan(luck.mean) for luck in first.values())
+    return list(_of_random_embeddings(examination, first)), not all(math.isnan(luck.mean) for luck in first.values())
 
 
-def _of_random_embeddings(first: Mapping[str, Luck]) -> Iterator[Finding]:
-    """Findings on the scores of random embeddings: they are NaN, or all the same."""
+def _of_random_embeddings(examination: Examination, first: Mapping[str, Luck]) -> Iterator[Finding]:
+    """Findings on the scores of random embeddings: they are NaN, or all the same.
+
+    That is no fault of a number that the labels or the size of the data decide, such as the precision among all items
+    or a fact beside other numbers. But if it is the same for other labels, too, and another one at another size, then
+    the evaluator remembers what it gave for the first data of this size.
+    """
+    relabelled, resized = (
+        examination.at_random(board)
+        for board in (examination.board(LAYOUTS["largest first"]), examination.board(FIRST, 1))
+    )
+    varies = any(not luck.is_constant or luck.differs(relabelled.value(name)) for name, luck in first.items())
     for name, luck in first.items():
-        those = f"{luck.size} random embeddings"
+        those, other = f"{luck.size} random embeddings", resized.value(name)
         if math.isnan(luck.mean):
             yield Finding(BASELINE, name, Verdict.NOT_A_NUMBER, luck.mean, detail=f"{those} score NaN.")
-        elif not luck.std:
-            detail = f"{those} all score {luck.mean:.4f}."
-            yield Finding(BASELINE, name, Verdict.ALWAYS_THE_SAME, luck.mean, luck.mean, 0.0, 0.0, detail)
+        elif luck.is_constant:
+            remembers = not varies and luck.differs(other)
+            verdict = Verdict.CHANGES if remembers else Verdict.ALWAYS_THE_SAME
+            detail = f"{those} all score {luck.mean:.4f}{f', and {other:.4f} at another size' if remembers else ''}."
+            yield Finding(BASELINE, name, verdict, luck.mean, luck.mean, 0.0, 0.0, detail)
 
 
 def _powers(examination: Examination) -> dict[str, float]:

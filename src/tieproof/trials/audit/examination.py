@@ -10,7 +10,7 @@ import numpy as np
 from tieproof.kit import Array, IntArray
 from tieproof.measures import Measure
 from tieproof.trials.attacks import Finding, Verdict
-from tieproof.trials.audit.cases import CLASSES, DATA, DIMENSIONS, Case, ClassLayout, groups_of
+from tieproof.trials.audit.cases import CLASSES, DIMENSIONS, Case, ClassLayout, groups_of
 from tieproof.trials.audit.conventions import Convention
 from tieproof.trials.audit.luck import (
     DRAWS,
@@ -74,6 +74,12 @@ class Options:
 AGAIN = "calling again"
 """The attack to which every change of a number is put down that comes without any change of the data."""
 
+CODES: Array = np.array(
+    [[(1, -0.5)[(place & label).bit_count() % 2] for place in range(DIMENSIONS)] for label in range(1, CLASSES + 1)],
+    dtype=np.float32,
+)
+"""A vector for each class, as long and as far from all others, whose signs alone tell classes (of Hadamard)."""
+
 MOST_NUMBERS = 200
 """The most numbers of each measure that are kept in order to see to which step they are rounded."""
 
@@ -92,6 +98,7 @@ class Examination:
     baselines : the scores of random embeddings for each measure, by layout and factor of the number of items; the
         outcome instead, if a call on that layout failed
     beside : the outcomes of random embeddings, by the key of their board
+    parts : the outcomes of easy queries, of hard ones and of both, which show whether a number is a mean
     numbers : different numbers that the evaluator has given so far, by measure
     crashes : how many calls have crashed
     is_steady : whether every answer that was asked for again was given again
@@ -105,6 +112,7 @@ class Examination:
     trials: int = 1
     baselines: dict[tuple[str, float], dict[str, Luck] | Outcome] = field(default_factory=dict)
     beside: dict[tuple[str | int, ...], Outcome] = field(default_factory=dict)
+    parts: list[Outcome] = field(default_factory=list)
     numbers: dict[str, set[float]] = field(default_factory=dict)
     crashes: int = 0
     is_steady: bool = True
@@ -157,21 +165,20 @@ class Examination:
         return np.random.default_rng([self.options.seed, *words])
 
     def board(
-        self, layout: ClassLayout, number: int = 0, times: float = 1, one_more: bool = False, same_size: bool = False
+        self, layout: ClassLayout, number: int = 0, times: float = 1, own: bool = False, same_size: bool = False
     ) -> Board:
         """The labels of a layout; every `number` other than 0 has other numbers of items and of queries.
 
         times : the factor of the usual number of items and queries
-        one_more : whether the board has one item and one query more than it would have otherwise
+        own : whether the board has labels of its own, which the evaluator has never seen, and the same sizes
         same_size : whether the board has the usual numbers of items and queries, and other labels instead
         """
-        key = (layout.name, str(times), number, one_more, same_size)
+        key = (layout.name, str(times), number, own, same_size)
         random = self.random("labels", *key)
         items, queries = (int(times * size) for size in (self.options.items, self.options.queries))
         if number and self.takes_other_sizes and not same_size:
-            least, most = (0.5, 1.5) if times == 1 else (1.0, 1.3)
+            least, most = (0.5, 1.5) if times == 1 else (1.0, 1.09)
             items, queries = _resized(items, number, least, most), _resized(queries, number + 1, least, most)
-        items, queries = items + one_more, queries + one_more
         labels = layout.labels(items, random)
         query_labels = None if self.convention.kind == "leave-one-out" else layout.labels(queries, random)
         if same_size:
@@ -207,7 +214,7 @@ class Examination:
 
     def perfect_case(self, case: Case) -> Case:
         """A case with the same labels, from a system that knows them."""
-        known = np.eye(CLASSES, DIMENSIONS, dtype=np.float32)
+        known = CODES
         if case.query_labels is None:
             return replace(case, items=known[case.labels])
         if case.queries is not None:
@@ -256,33 +263,7 @@ def _resized(count: int, number: int, least: float = 0.5, most: float = 1.5) -> 
     return int(count * (least + (most - least) * (number * 0.6180339887498949 % 1)))
 
 
-MOST_QUERIES = 60
-"""The most queries, for evaluators that take queries: a change that matters shows on a few of them."""
-
-
-def data_case(examination: Examination, name: str, sizes: tuple[int, int] | None = None) -> Case:
-    """The case of one of `DATA`, in the evaluator's convention; `sizes` for other numbers of items and queries.
-
-    Evaluators of distances are given squared Euclidean distances d, and evaluators of scores 1 / (1 + d), which are
-    equal where distances are.
-    """
-    random = examination.random("data", name)
-    convention, options = examination.convention, examination.options
-    count, queries = sizes or (options.items, min(options.queries, MOST_QUERIES))
-    vectors, labels = DATA[name](random, count + queries)
-    items, asked = vectors[queries:], vectors[:queries]
-    case = Case(items, labels[queries:])
-    if convention.kind == "gallery":
-        case = replace(case, queries=asked, query_labels=labels[:queries])
-    elif convention.kind == "scores":
-        differences = items[:, None].astype(np.float64) - asked[None]
-        distances: Array = np.einsum("ijk,ijk->ij", differences, differences)
-        scores = distances if convention.ascending else 1 / (1 + distances)
-        case = Case(scores, labels[queries:], query_labels=labels[:queries])
-    return case.with_groups(random) if convention.grouped else case
-
-
-AttackKind = Literal["blind", "order", "must not matter", "truth", "recall"]
+AttackKind = Literal["blind", "order", "must not matter", "good system", "truth", "recall"]
 
 WHERE: dict[str, Callable[[Convention, Options], bool]] = {
     "everywhere": lambda convention, options: True,
@@ -295,6 +276,9 @@ WHERE: dict[str, Callable[[Convention, Options], bool]] = {
         convention.kind != "leave-one-out" and not options.pooled and options.average in (None, "mean")
     ),
     "no thresholds": lambda convention, options: not options.thresholds,
+    "logits": lambda convention, options: (
+        convention.kind == "scores" and not convention.ascending and not options.thresholds
+    ),
     "measure": lambda convention, options: options.measure is not None,
     "vary": lambda convention, options: bool(options.vary),
     "isolate": lambda convention, options: options.isolate,
@@ -307,7 +291,7 @@ class Attack(NamedTuple):
 
     name : as reports and options spell it
     kind : the question: does a blind system gain, does the order of the data matter, does anything else matter that
-        must not, is the number within the true interval, or is a recall right
+        must not, does a good system gain, is the number within the true interval, or is a recall right
     run : computes the findings from this attack and an audit, at least one for each measure
     does : the input that it passes, or the change that it makes
     why : the reason why this must gain or change nothing
@@ -317,6 +301,7 @@ class Attack(NamedTuple):
     rows : the rows that a blind system hands in
     fixed : whether these rows contain no random numbers
     wide : whether these rows have as many numbers as there are items, whatever width is asked for
+    layouts : the name in `LAYOUTS_OF` of the layouts that a blind system is tried on
     times : the factor of the usual number of items and queries
     verdict : the verdict if a change matters that must not
     lasting : whether the change may last, so that the number before it must be confirmed before
@@ -334,6 +319,7 @@ class Attack(NamedTuple):
     rows: BlindSystem | None = None
     fixed: bool = False
     wide: bool = False
+    layouts: str = "order"
     times: float = 1
     verdict: str = Verdict.CHANGES
     lasting: bool = False

@@ -38,10 +38,10 @@ def may_be_a_threshold(examination: Examination, measure: str, score: float, boa
 
 def may_be_the_average(examination: Examination, measure: str, case: Case, luck: Luck) -> bool:
     """Whether an honest evaluator whose number is not a mean over queries may give this case its score."""
-    score = examination.score(case).value(measure)
     average = examination.options.average
     if average in ("mean", "macro") or (average is None and _is_mean(examination, measure)):
         return False
+    score = examination.score(case).value(measure)
     random = examination.random("averages")
     permuted = permute_all(case, random)
     if examination.differ(measure, score, examination.score(permuted).value(measure)):
@@ -51,8 +51,10 @@ def may_be_the_average(examination: Examination, measure: str, case: Case, luck:
 
 
 def _is_mean(examination: Examination, measure: str) -> bool:
-    parts = _two_galleries if examination.convention.kind == "leave-one-out" else _two_parts
-    easy, hard, both = (examination.score(case).value(measure) for case in parts(examination))
+    if not examination.parts:
+        parts = _two_galleries if examination.convention.kind == "leave-one-out" else _two_parts
+        examination.parts = [examination.score(case) for case in parts(examination)]
+    easy, hard, both = (outcome.value(measure) for outcome in examination.parts)
     return not examination.differ(measure, (2 * easy + hard) / 3, both)
 
 

@@ -9,9 +9,20 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from tieproof.trials.attacks import Finding, Verdict, rank_of, told
-from tieproof.trials.audit.cases import DATA, Case
-from tieproof.trials.audit.changes import CHANGES, OTHER_SIZES, REPEATS, SPLITTING, Variants, in_pairs
-from tieproof.trials.audit.examination import AGAIN, Attack, Examination, data_case
+from tieproof.trials.audit.cases import Case
+from tieproof.trials.audit.changes import (
+    CHANGES,
+    OTHER_SIZES,
+    RELABELLING,
+    REPEATS,
+    SHIFTING,
+    SPLITTING,
+    TYPES,
+    Variants,
+    in_pairs,
+)
+from tieproof.trials.audit.data_sets import DATA, WHOLE, data_case
+from tieproof.trials.audit.examination import AGAIN, Attack, Examination
 from tieproof.trials.audit.luck import LEVEL, Luck, rounding, tail
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.truth import claimed
@@ -27,24 +38,41 @@ def sets_in_pairs(examination: Examination) -> dict[str, Case]:
     return {name: case.take_queries(in_pairs(case)) for name, case in usual_sets(examination).items()}
 
 
-SIZES = ((257, 60), (1601, 60), (100, 257), (100, 1601))
-MORE_SIZES = ((1025, 60), (100, 1025))
-"""Numbers of items and queries, which leave one over in batches of 2 to 256, and of 100, 200, 400 and 800; in a
-thorough audit also of 512 and 1,024."""
+SIZES = (257, 1001)
+MORE_SIZES = (4097,)
+"""Numbers of items or queries that leave one over in batches of 2 to 256, and of 100 to 1,000. More leave one over in
+batches of up to 4,096: for vectors or scores of a few queries or items, and in thorough audits."""
+
+FEW = 60
+"""The number of queries to so many items, and of items for so many queries."""
 
 
 def sets_of_other_sizes(examination: Examination) -> dict[str, Case]:
-    """Random data of other sizes, if the evaluator accepts any; in leave-one-out without separate queries."""
+    """Tied data of other sizes, if the evaluator accepts any; in leave-one-out without separate queries.
+
+    The smallest sizes have random data, for evaluators that refuse ties.
+    """
     if not examination.takes_other_sizes:
         return usual_sets(examination)
-    more = MORE_SIZES if examination.options.thorough else ()
-    if examination.convention.kind == "leave-one-out":
-        sizes = {f"{items} random items as": (items, 0) for items, _ in (*SIZES[:2], *more[:1])}
-    else:
-        sizes = {
-            f"{items} random items and {queries} queries as": (items, queries) for items, queries in (*SIZES, *more)
-        }
-    return {name: data_case(examination, "random", both) for name, both in sizes.items()}
+    convention, alone = examination.convention, examination.convention.kind == "leave-one-out"
+    more = MORE_SIZES if examination.options.thorough or not (alone or convention.written) else ()
+    sets = {}
+    for size in (*SIZES, *more):
+        data = "random" if size == SIZES[0] else "tied"
+        for items, queries in [(size, 0)] if alone else [(size, FEW), (FEW, size)]:
+            asked = "" if alone else f" and {queries} queries"
+            sets[f"{items} {data} items{asked} as"] = data_case(examination, data, (items, queries))
+    return sets
+
+
+def sets_without_ties(examination: Examination) -> dict[str, Case]:
+    """Random data, which no evaluator refuses; class numbers matter on all data, or on none."""
+    return {"random": data_case(examination, "random")}
+
+
+def whole_sets(examination: Examination) -> dict[str, Case]:
+    """Data of whole numbers, which fit into a byte."""
+    return {name: data_case(examination, name) for name in WHOLE}
 
 
 def compare(variants: Variants, attack: Attack, examination: Examination) -> Iterator[Finding]:
@@ -134,7 +162,13 @@ def _confirmed(
     return Verdict.HELD if explained else verdict, said
 
 
-SETS = {OTHER_SIZES: sets_of_other_sizes, SPLITTING: sets_in_pairs}
+SETS = {
+    OTHER_SIZES: sets_of_other_sizes,
+    SPLITTING: sets_in_pairs,
+    RELABELLING: sets_without_ties,
+    TYPES: whole_sets,
+    SHIFTING: whole_sets,
+}
 """The data sets of the attacks that need other ones than usual."""
 
 ATTACKS = [

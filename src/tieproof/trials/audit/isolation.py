@@ -29,7 +29,8 @@ from typing import Any
 
 from tieproof.errors import InputError
 from tieproof.trials.audit.cases import Case
-from tieproof.trials.audit.conventions import CONVENTIONS, convention_of
+from tieproof.trials.audit.conventions import CONVENTIONS
+from tieproof.trials.audit.known import prepared
 from tieproof.trials.audit.outcomes import (
     MEDDLED,
     MOST_LETTERS,
@@ -41,7 +42,6 @@ from tieproof.trials.audit.outcomes import (
     timed_out,
     too_much_printed,
 )
-from tieproof.trials.audit.targets import load
 from tieproof.trials.sandbox.folders import size_by
 from tieproof.trials.sandbox.processes import ProcessTree, how, undisturbed
 
@@ -234,8 +234,7 @@ def serve() -> None:
     connection.set_inheritable(False)  # not for programs that the evaluator starts
     number = _read(connection, NUMBER_BYTES)
     try:
-        evaluator = load(name)
-        convention = convention_of(evaluator, takes[0] if takes else None)
+        evaluator, convention = prepared(name, takes[0] if takes else None)
     except InputError as error:
         _say(number, {"refused": str(error)}, connection)
         return

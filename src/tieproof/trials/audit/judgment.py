@@ -8,22 +8,20 @@ explanations.py tests that.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 from tieproof.trials.attacks import BASELINE, Finding, Verdict, rank_of
 from tieproof.trials.audit.cases import Case, ClassLayout
+from tieproof.trials.audit.draws import BlindTrial, Drawn, DrawnTrial
 from tieproof.trials.audit.examination import Board, Examination
 from tieproof.trials.audit.explanations import may_be_a_threshold, may_be_the_average
 from tieproof.trials.audit.luck import (
-    DRAWS,
     EXPLOIT,
     FAR,
     HOPELESS,
     LEVEL,
     LOOKS,
-    MORE_LOOKS,
     SUSPICIOUS,
     Luck,
     is_gain,
@@ -36,99 +34,12 @@ SHARE = 0.5
 """The share of a gain that must remain in comparison with random rows of another size, or size alone explains it."""
 
 
-class BlindTrial(NamedTuple):
-    """A blind system, and how it is compared with random embeddings.
-
-    attack : the name of the attack
-    case : makes the case that the system hands in on a board
-    score : calls the evaluator with a case
-    fixed : whether the case contains no random numbers; its score then differs only if the evaluator's answers do
-    times : the factor of the usual number of items and queries
-    draws : the number of random embeddings that the first score is compared with
-    looks : the numbers of further draws after which the differences are tested, if other than usual
-    own : whether the trial uses boards of its own that the evaluator has never seen; each draw is then paired with
-        random embeddings on a board with one item fewer, which are scored first
-    beside : scores what the system must also gain over: random rows of a larger size than usual, for a system that is
-        random rows of a still larger size; or the same rows without the calls before them
-    """
-
-    attack: str
-    case: Callable[[Board], Case]
-    score: Callable[[Case], Outcome]
-    fixed: bool
-    times: float = 1
-    draws: int = DRAWS
-    looks: Sequence[int] = ()
-    own: bool = False
-    beside: Callable[[Board], Outcome] | None = None
-
-
-class Drawn(NamedTuple):
-    """The outcomes of a blind system and of random embeddings on the same labels, and the number of items."""
-
-    blind: Outcome
-    random: Outcome
-    items: int
-
-
-class DrawnTrial:
-    """A trial on one layout, with its first score and all further draws."""
-
-    def __init__(
-        self, examination: Examination, trial: BlindTrial, layout: ClassLayout, lucks: Mapping[str, Luck]
-    ) -> None:
-        self.examination, self.trial, self.layout, self.lucks = examination, trial, layout, lucks
-        size = f" with {trial.times:g} times as many items and queries" if trial.times > 1 else ""
-        self.where = f"On the layout '{layout.name}'{size}"
-        more = examination.options.thorough and layout.redrawn
-        self.looks = trial.looks or (MORE_LOOKS if more else LOOKS)
-        self.suspicious = 0.0 if more else SUSPICIOUS
-        self.besides: list[Outcome] = []
-        self.drawn: dict[bool, list[Drawn]] = {False: [], True: []}
-        if trial.own:
-            for number in range(1, self.looks[-1] + 1):
-                examination.at_random(self.board(number, own=False))
-            self.beside(self.looks[-1])
-        self.case = trial.case(self.board(0))
-        self.first = trial.score(self.case)
-
-    def board(self, number: int, own: bool = True, same_size: bool = False) -> Board:
-        """The labels of a draw; `own` to use the trial's own boards, if it has some."""
-        own = own and self.trial.own
-        return self.examination.board(self.layout, number, self.trial.times, own, same_size)
-
-    def draw(self, count: int, same_size: bool = False) -> list[Drawn]:
-        """The first `count` draws, each with other numbers of items and queries or, with the same, other labels."""
-        drawn = self.drawn[same_size]
-        while len(drawn) < count:
-            number = len(drawn) + 1
-            board = self.board(number, True, same_size)
-            random = self.examination.at_random(self.board(number, False, same_size))
-            blind = self.trial.score(self.trial.case(board))
-            drawn.append(Drawn(blind, random, len(board.labels)))
-        return drawn[:count]
-
-    def beside(self, count: int) -> list[Outcome]:
-        """The outcomes of what the system must also gain over, in the first `count` draws."""
-        while self.trial.beside is not None and len(self.besides) < count:
-            self.besides.append(self.trial.beside(self.board(len(self.besides) + 1, own=False)))
-        return self.besides[:count]
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether scoring the same case again gives the same numbers, so that the first ones can be reported."""
-        if not self.trial.fixed or self.layout.redrawn:
-            return False
-        return self.examination.same(self.first, self.trial.score(self.case))
-
-
 def examine(examination: Examination, trial: BlindTrial, layouts: Iterable[ClassLayout]) -> Iterator[Finding]:
     """The findings of a trial on every layout, for each measure.
 
-    A trial that once takes too long or prints too much ends there. After an exploit on one layout, a measure is
-    examined on another layout only if its first score deviates more.
+    A trial that once takes too long or prints too much ends there. Each measure is examined on the layouts by its
+    first scores, the best first, until it is exploitable on one of them.
     """
-    gains: dict[str, float] = {}
     contests: list[DrawnTrial] = []
     for layout in layouts:
         baseline = examination.baseline(layout, trial.times, trial.draws)
@@ -139,18 +50,29 @@ def examine(examination: Examination, trial: BlindTrial, layouts: Iterable[Class
         if contest.first.problem:
             yield from examination.failed(trial.attack, contest.first, contest.where)
             if contest.first.problem in ("timed out", "too much output"):
-                return
+                break
             continue
         contests.append(contest)
-        for measure, score in contest.first.values.items():
-            luck = baseline.get(measure)
-            if luck and luck.deviations(score, examination.sign) <= gains.get(measure, -math.inf):
-                continue
-            finding = _on_layout(contest, measure, luck)
+    gained = set()
+    for measure in dict.fromkeys(name for contest in contests for name in contest.first.values):
+        for contest in sorted((each for each in contests if measure in each.first.values), key=_by_gain(measure)):
+            finding = _on_layout(contest, measure, contest.lucks.get(measure))
             yield finding
-            if finding.verdict is Verdict.EXPLOITABLE and finding.deviations is not None:
-                gains[measure] = max(finding.deviations, gains.get(measure, -math.inf))
-    yield from _over_layouts(contests, [measure for measure in examination.measures if measure not in gains])
+            if finding.verdict is Verdict.EXPLOITABLE:
+                gained.add(measure)
+                break
+    yield from _over_layouts(contests, [measure for measure in examination.measures if measure not in gained])
+
+
+def _by_gain(measure: str) -> Callable[[DrawnTrial], float]:
+    """A key that sorts contests by how much their first score is better than random embeddings, the best first."""
+
+    def key(contest: DrawnTrial) -> float:
+        luck = contest.lucks.get(measure)
+        above = luck.deviations(contest.first.values[measure], contest.examination.sign) if luck else math.nan
+        return math.inf if math.isnan(above) else -above
+
+    return key
 
 
 def _on_layout(contest: DrawnTrial, measure: str, luck: Luck | None) -> Finding:
@@ -159,6 +81,8 @@ def _on_layout(contest: DrawnTrial, measure: str, luck: Luck | None) -> Finding:
         detail = f"{contest.where}, the score is {score:.4f}; random embeddings have no such score, or score NaN."
         return Finding(contest.trial.attack, measure, Verdict.NOT_A_NUMBER, score, detail=detail)
     finding, step = _compared(contest, measure, score, luck), examination.step(measure)
+    if luck.is_constant and not contest.trial.own:
+        return finding  # a number that is the same for all random embeddings measures something else than a ranking
     if math.isnan(score) or not luck.is_suspicious(score, examination.sign, contest.suspicious, step):
         return finding
     return _drawn_again(contest, measure, luck, finding)
@@ -224,13 +148,13 @@ def _luck_of(outcomes: Sequence[Outcome], measure: str) -> Luck:
 def _series(contest: DrawnTrial, measure: str, luck: Luck) -> Iterator[list[Drawn]]:
     """More and more draws: with other numbers of items and, if the gain may depend on these, then with the same."""
     examination = contest.examination
-    others = examination.takes_other_sizes
+    others, patient = examination.takes_other_sizes, contest.looks[-1] > LOOKS[-1]
     is_far = not contest.trial.own and luck.deviations(contest.first.values[measure], examination.sign) > FAR
     for same_size in (False, True) if others and is_far else (not others,):
         for look in contest.looks:
             draws = contest.draw(look, same_size)
             yield draws
-            if look >= LOOKS[-1] and _is_hopeless(_gains(draws, measure, examination)):
+            if (look >= LOOKS[-1] or not patient) and _is_hopeless(_gains(draws, measure, examination)):
                 break
 
 
@@ -315,7 +239,7 @@ def _over_layouts(contests: Sequence[DrawnTrial], measures: Iterable[str]) -> It
     """A finding on each measure with consistent gains over all layouts, though not an exploit on any of them."""
     for measure in measures:
         known = ((each, each.lucks.get(measure)) for each in contests if measure in each.first.values)
-        lucks = [(contest, luck) for contest, luck in known if luck and luck.std]
+        lucks = [(contest, luck) for contest, luck in known if luck and not luck.is_constant]
         if len(lucks) > 1 and (finding := _little_on_all(measure, lucks)):
             yield finding
 

@@ -43,7 +43,7 @@ FAR = 10.0
 a gain is an exploit, and above the third a score is also drawn again with the same size."""
 
 HOPELESS = 0.3
-"""The probability that luck explains a gain, above which a thorough audit draws no more."""
+"""The probability that luck explains a gain, above which no more is drawn; in thorough audits only after 17 draws."""
 
 LEVEL = 0.002
 """The largest probability that all attacks together call an honest evaluator exploitable."""
@@ -82,6 +82,15 @@ class Luck(NamedTuple):
         """The standard error of the mean."""
         return self.std / math.sqrt(self.size)
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether the scores are all the same, but for rounding."""
+        return self.std <= rounding(self.mean)
+
+    def differs(self, score: float) -> bool:
+        """Whether another score differs from the mean by more than rounding."""
+        return differ(self.mean, score)
+
     def is_suspicious(self, score: float, sign: int, above: float = SUSPICIOUS, step: float = 0.0) -> bool:
         """Whether a single score is so much better than these scores that it must be drawn again.
 
@@ -101,12 +110,14 @@ def is_gain(gains: Luck, level: float, step: float = 0.0) -> bool:
 
     step : the step of the evaluator's numbers, which the mean must exceed, because rounding may explain it otherwise
 
+    Differences that are all equal are no luck, and no gain: such a number depends only on the size of the data.
+
     >>> is_gain(Luck(0.1, 0.001, 5), 1e-5), is_gain(Luck(0.1, 0.1, 17), 1e-5), is_gain(Luck(0.1, 0.1, 17), 1e-3)
     (True, False, True)
     """
-    if not gains.mean > ROUNDING + step:
+    if not gains.mean > ROUNDING + step or gains.is_constant:
         return False
-    return not gains.std or tail(gains.mean / gains.error, gains.size - 1) < level
+    return tail(gains.mean / gains.error, gains.size - 1) < level
 
 
 def power(luck: Luck) -> float:

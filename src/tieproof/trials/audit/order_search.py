@@ -21,10 +21,10 @@ from tieproof.trials.audit.systems import filled
 
 NAME = "order search"
 SHUFFLES = 4
-STEPS = 60
+STEPS = 30
 """The number of moves that are tried, for all measures together."""
 
-FEWEST_STEPS = 20
+FEWEST_STEPS = 10
 
 
 def _search(attack: Attack, examination: Examination) -> Iterator[Finding]:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple, cast, get_args
 
-from tieproof.errors import InputError
 from tieproof.trials.audit.cases import Case
 from tieproof.trials.audit.conventions import Convention, EvaluatorFunction, Wrote
 
@@ -204,31 +203,6 @@ def _as_outcome(returned: Any) -> Outcome:
     if sum(map(len, values)) > MOST_LETTERS:
         return Outcome({}, "too much output", f"the names of its numbers have more than {MOST_LETTERS:,} characters")
     return Outcome(values)
-
-
-def check_answer(outcome: Outcome, what: str, takes: str) -> None:
-    """Raise InputError if the evaluator refuses what it must be able to score, or returns no number for it."""
-    if outcome.problem == "refused":
-        raise InputError(
-            f"The evaluator refuses {what} ({outcome.message}). It was called with {takes}; pass takes if it expects "
-            "other arguments."
-        )
-    if outcome.message.startswith(RETURNED):
-        raise InputError(
-            f"The evaluator cannot be audited: for {what} {outcome.message}. Pass a function that extracts the "
-            "number, such as lambda *given: evaluator(*given)[0]."
-        )
-
-
-def check_limits(value: float, name: str, what: str, limits: tuple[float, float], slack: float, advice: str) -> None:
-    """Raise InputError if what any evaluator must be able to score has a number outside the limits, but for NaN."""
-    if math.isnan(value) or limits[0] - slack <= value <= limits[1] + slack:
-        return
-    raise InputError(
-        f"The evaluator gives {value:.6g} ({name}) for {what}, outside the limits {limits[0]:g} and {limits[1]:g}. "
-        f"{advice}",
-        "limits",
-    )
 
 
 def reported(answer: Any) -> Outcome:

@@ -9,18 +9,22 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
+import numpy as np
+
 from tieproof.errors import InputError
 from tieproof.trials.attacks import Finding, Verdict
-from tieproof.trials.audit.examination import MOST_QUERIES, Attack, AttackKind, Examination
-from tieproof.trials.audit.luck import differ
-from tieproof.trials.audit.outcomes import Outcome, check_answer, check_limits
-from tieproof.trials.audit.recall_cases import FIRST, Deck, RecallLists, RecallTrial
+from tieproof.trials.audit.data_sets import MOST_QUERIES
+from tieproof.trials.audit.examination import Attack, AttackKind, Examination
+from tieproof.trials.audit.first_calls import check_limits, no_answer
+from tieproof.trials.audit.luck import differ, step_of
+from tieproof.trials.audit.outcomes import Outcome
+from tieproof.trials.audit.recall_cases import FIRST, Deck, K, RecallLists, RecallTrial
 
 RECALL: AttackKind = "recall"
 """The kind of the convention, and of the attacks that apply to it."""
 
 TOLERANCE = 1e-4
-"""How far outside its interval a recall may be, because an evaluator may round it."""
+"""How far outside its interval a recall may be by rounding in a type; a step of decimal digits comes on top."""
 
 
 def ask(examination: Examination, lists: RecallLists) -> Outcome:
@@ -38,28 +42,22 @@ def exact(examination: Examination) -> Outcome:
     """The outcome for an index that found exactly the nearest items, none of which are tied."""
     key = ("true neighbors",)
     if key not in examination.beside:
-        examination.beside[key] = ask(examination, deck(examination, "true neighbors").ranking().at(FIRST))
+        examination.beside[key] = ask(examination, _true_neighbors(examination))
     return examination.beside[key]
 
 
-def begun(examination: Examination) -> tuple[list[Finding], bool]:
-    """The findings on the call with the true neighbors if it failed, and whether attacks can follow.
-
-    InputError if the evaluator refuses the true neighbors, or returns no number or one outside the limits for them.
-    """
-    _check(examination)
-    if not exact(examination).problem:
-        return [], True
-    return examination.failed("true neighbors", exact(examination), "For the true neighbors"), False
+def _true_neighbors(examination: Examination) -> RecallLists:
+    return deck(examination, "true neighbors").ranking().at(FIRST)
 
 
 def is_steady(examination: Examination) -> bool:
     """Whether the same lists score the same when they are handed in again."""
-    again = ask(examination, deck(examination, "true neighbors").ranking().at(FIRST))
+    again = ask(examination, _true_neighbors(examination))
     return not any(differ(value, again.value(name)) for name, value in exact(examination).values.items())
 
 
-def _check(examination: Examination) -> None:
+def begin(examination: Examination, title: str) -> None:
+    """InputError if the evaluator gives no number for the true neighbors, or one outside the limits."""
     options, outcome = examination.options, exact(examination)
     given = [name for name in ("measure", "average", "pooled", "thresholds", "vary") if getattr(options, name)]
     if given:
@@ -72,12 +70,30 @@ def _check(examination: Examination) -> None:
             "Pass both, such as limits=(0, 100) for percent.",
             "limits",
         )
-    check_answer(outcome, "the true neighbors", examination.convention.takes)
+    if outcome.problem:
+        case = _true_neighbors(examination)
+        raise no_answer(outcome, "the true neighbors", case, examination.convention, title)
     advice = (
         "Pass the numbers for no and for all true neighbors, such as limits=(0, 100) (--limits 0,100) for percent."
     )
     for name, value in outcome.values.items():
         check_limits(value, name, "the true neighbors", options.limits, TOLERANCE, advice)
+
+
+GRADES = 24
+"""The number of lists of different recall that show to which step an evaluator rounds."""
+
+
+def _step(examination: Examination, measure: str) -> float:
+    """The step to which the evaluator rounds a number, from lists all of which have another recall."""
+    keys = [("grades", grade) for grade in range(1, GRADES + 1)]
+    if keys[0] not in examination.beside:
+        cards = deck(examination, "grades")
+        ranking = cards.ranking()
+        for _, grade in keys:
+            near = cards.random.random((cards.queries, K)) < grade / (GRADES + 1)
+            examination.beside["grades", grade] = ask(examination, ranking.at(np.where(near, FIRST, cards.far())))
+    return step_of([examination.beside[key].value(measure) for key in keys])
 
 
 def _judged(examination: Examination, attack: str, trial: RecallTrial) -> Iterator[Finding]:
@@ -90,13 +106,13 @@ def _judged(examination: Examination, attack: str, trial: RecallTrial) -> Iterat
     none, all_ = examination.options.limits[:: examination.sign]
     interval = none + trial.least * (all_ - none), none + trial.most * (all_ - none)
     for name, value in outcome.values.items():
-        recall = (value - none) / (all_ - none)
+        recall, slack = (value - none) / (all_ - none), TOLERANCE + _step(examination, name) / abs(all_ - none)
         verdict = Verdict.HELD
         if math.isnan(value):
             verdict = Verdict.NOT_A_NUMBER
-        elif recall > trial.most + TOLERANCE:
+        elif recall > trial.most + slack:
             verdict = trial.above
-        elif recall < trial.least - TOLERANCE:
+        elif recall < trial.least - slack:
             verdict = Verdict.OUTSIDE
         least, most = (f"{bound:.4f}" for bound in interval)
         allowed = least if least == most else f"from {least} to {most}"
@@ -128,5 +144,5 @@ def compare(pairs: Pairs, attack: Attack, examination: Examination) -> Iterator[
         for measure, value in before.values.items():
             changed = after.value(measure)
             detail = f"With {what}, {value:.6f} becomes {changed:.6f}."
-            reached = Verdict(attack.verdict) if differ(value, changed) else Verdict.HELD
+            reached = Verdict(attack.verdict) if differ(value, changed, _step(examination, measure)) else Verdict.HELD
             yield Finding(attack.name, measure, reached, changed, detail=detail)

@@ -28,6 +28,9 @@ def _true_neighbors(deck: Deck) -> Iterator[RecallTrial]:
     ranking = deck.ranking()
     yield RecallTrial.of("exactly the nearest items", ranking, ranking.at(FIRST))
     yield RecallTrial.of("the farthest items", ranking, ranking.at(deck.far()))
+    below = ranking.moved(-ranking.distances.max() - 1)
+    yield RecallTrial.of("exactly the nearest items, with distances below 0", below, below.at(FIRST))
+    yield RecallTrial.of("the farthest items, with distances below 0", below, below.at(deck.far()))
 
 
 def _partial_lists(deck: Deck) -> Iterator[RecallTrial]:
@@ -56,6 +59,10 @@ def _ids_out_of_range(deck: Deck) -> Iterator[RecallTrial]:
         ("the ids of the nearest items minus the number of items", lists.found - deck.items),
     ):
         yield RecallTrial.of(f"{what}, with the distances of the nearest items", ranking, replace(lists, found=ids))
+    for bits, kind in ((11, "half precision"), (24, "float32")):
+        large = ranking.named(2 ** (bits + 1) + 4 * np.arange(deck.items)).at(FIRST)
+        what = f"ids of no item that are equal to those of the nearest items in {kind}, with their distances"
+        yield RecallTrial(what, replace(large, found=large.found + 1), 0.0, 0.0)
 
 
 def _stale_truth(deck: Deck) -> Iterator[RecallTrial]:

@@ -1,23 +1,15 @@
-"""The report of an audit as text, as Markdown and as a page, and the line of Python that reproduces a finding."""
+"""The report of an audit as text, as Markdown and as a page."""
 
-import ast
-import os
-import site
-import sysconfig
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, fields
-from importlib.util import find_spec
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from tieproof.kit import NARROWEST, WIDTH, AsPage, Shown, Table, count, in_one_line, table
-from tieproof.measures import Measure
 from tieproof.show.files import Formats
 from tieproof.show.printable import printable
-from tieproof.show.shown import markdown
+from tieproof.show.shown import EXPLAINED, markdown
 from tieproof.trials.attacks import (
-    BASELINE,
     TABLE,
     Finding,
     Report,
@@ -29,9 +21,7 @@ from tieproof.trials.attacks import (
     worst,
     wrapped,
 )
-from tieproof.trials.audit.conventions import CONVENTIONS, EvaluatorFunction
-from tieproof.trials.audit.examination import Options
-from tieproof.trials.audit.targets import Command, name_of
+from tieproof.trials.audit.conventions import CONVENTIONS
 
 HEADER = ("attack", "verdict", "score", "random", "deviations")
 OF_RECALL = ("attack", "verdict", "score", "recall")
@@ -78,59 +68,66 @@ class AuditReport(Report, Shown, AsPage):
             "findings": [finding.to_dict() for finding in self.findings],
         }
 
+    @property
+    def held(self) -> bool:
+        """Whether every finding is harmless, and the evaluator refused at most half of the attacks."""
+        return super().held and 2 * len(_refused(self)) <= len(attacks_of(self.findings))
+
     def to_text(self, width: int | None = None, color: bool = False, explain: bool = False) -> str:
-        """A table with a row for each attack, then the bad findings, each with the line that reproduces it, if any.
+        """The verdict in a sentence, then each likely cause, its repair, and one finding with a line to reproduce it.
 
         width : the number of columns to fit into; None for 80
         color : whether to use the escape sequences of a terminal
-        explain : whether every bad finding stands alone; otherwise equal ones, and all exploits, are told together
+        explain : whether to show a table with a row for each attack, and every bad finding
 
         >>> import tieproof as tp
         >>> def upper_bound(embeddings, labels):
         ...     return tp.evaluate(embeddings, labels, measures=["AP"])["AP"].upper
-        >>> print(tp.audit(upper_bound, attacks=["zeros", "nan"]).to_text())
-        attack  verdict      score   random           deviations
-        --------------------------------------------------------
-        zeros   exploitable  1.0000  0.1427 ± 0.0024  +364.1
-        nan     refused
-        <BLANKLINE>
+        >>> report = tp.audit(upper_bound, attacks=["zeros", "constant", "nan"])
+        >>> print(report)
         Audited upper_bound, called with (embeddings, labels), leave-one-out.
-        EXPLOITABLE: 1 of 2 attacks shows that a system that never looks at its input
-        scores more than random embeddings do.
-        Likely cause: equal distances are ranked by the order of the items, by their
-        ids, or in favor of relevant items. To repair it, score the lowest or the
-        expected value over all orders of tied items, such as result[measure].lower of
-        tieproof.
-        The number after ± is the standard deviation of one random embedding.
+        EXPLOITABLE: 2 of 3 attacks show that a system that never looks at its input
+        scores more than random embeddings do; 1 of 3 attacks was refused.
         <BLANKLINE>
-        zeros, exploitable: On the layout 'largest first', the score is 1.0000; random
+        Likely cause: ties follow the order of the data or of ids, or favor relevant
+        items. To repair it, rank by (score, a random or the worst order of ties), or
+        report the lowest or the expected value over all orders of ties, such as
+        result[measure].lower of tieproof. Shown by 2 attacks: zeros,
+        exploitable: On the layout 'largest first', the score is 1.0000; random
         embeddings score 0.1427 ± 0.0024. In 5 draws of 141 to 324 items, it gains
         0.8537 over random embeddings on average, with a standard error of 0.0020.
+        <BLANKLINE>
+        All 3 findings: --explain, or to_text(explain=True)
+        >>> print(report.to_text(explain=True)[:247])
+        attack    verdict      score   random           deviations
+        ----------------------------------------------------------
+        zeros     exploitable  1.0000  0.1427 ± 0.0024  +364.1
+        constant  exploitable  1.0000  0.1427 ± 0.0024  +364.1
+        nan       refused
         """
         width = max(width or WIDTH, NARROWEST)
+        if not explain:
+            parts = ["\n".join(wrapped(text, width) for text in _conclusions(self))]
+            for cause, findings in _groups(self).items():
+                shown = f"{cause} Shown by {count(len({each.attack for each in findings}), 'attack')}: "
+                parts.append(_paragraph(self, findings[0], shown, width))
+            return "\n\n".join([*parts, f"All {count(len(self.findings), 'finding')}: {EXPLAINED}"])
         several = _has_several_measures(self)
         names = _header(self)
         header = (*names[:1], MEASURE, *names[1:]) if several else names
         rows = [_cells(finding, several, is_of_recall(self)) for finding in self.findings]
-        parts = [
-            table(header, [rows], width, color),
-            "\n".join(wrapped(text, width) for text in _sentences(self)),
-        ]
-        for finding, *alike in ([each] for each in bad(self.findings)) if explain else _groups(self):
-            names = ", ".join(dict.fromkeys(one.attack for one in (finding, *alike)))
-            names = f"{names}, {finding.measure}" if several else names
-            first = f"by {finding.attack}: " if alike else ""
-            text = wrapped(f"{names}, {finding.verdict}: {first}{finding.detail}", width)
-            parts.append(f"{text}\n    {printable(finding.reproduce)}" if finding.reproduce else text)
-        return "\n\n".join(parts)
+        sentences = "\n".join(wrapped(text, width) for text in _sentences(self))
+        found = (_paragraph(self, finding, "", width) for finding in bad(self.findings))
+        return "\n\n".join([table(header, [rows], width, color), sentences, *found])
 
     def to_markdown(self) -> str:
-        """The report as Markdown, to paste into an issue: the bad findings, and the lines that reproduce them."""
-        lines = [f"## Audit of `{in_one_line(self.evaluator)}`", "", *map(in_one_line, _sentences(self))]
+        """The report as Markdown, to paste into an issue: each cause and a line to reproduce it, and the findings."""
+        lines = [f"## Audit of `{in_one_line(self.evaluator)}`", "", *map(in_one_line, _conclusions(self))]
+        for cause, findings in _groups(self).items():
+            again = printable(findings[0].reproduce)
+            lines += ["", cause, *(["", "```python", again, "```"] if again else [])]
         if harmful := bad(self.findings):
             lines += ["", markdown(_details(self, harmful))]
-            again = [printable(finding.reproduce) for finding in harmful if finding.reproduce]
-            lines += ["", "To reproduce each of them:", "", "```python", *again, "```"] if again else []
         return "\n".join(lines) + "\n"
 
     def _page(self) -> tuple[str, dict[str, Any]]:
@@ -196,50 +193,81 @@ def _cells(finding: Finding, several: bool, recall: bool) -> Sequence[str]:
     return [*names, str(finding.verdict), score, luck, deviations]
 
 
-def _groups(report: AuditReport) -> Iterable[Sequence[Finding]]:
-    """The bad findings; those that say the same of one measure, or that all are exploits of it, are together."""
-    groups: dict[tuple[str, ...], list[Finding]] = {}
-    for finding in bad(report.findings):
-        said = "" if finding.verdict is Verdict.EXPLOITABLE else finding.detail
-        groups.setdefault((finding.measure, finding.verdict, said), []).append(finding)
-    return groups.values()
+def _paragraph(report: AuditReport, finding: Finding, before: str, width: int) -> str:
+    """A finding in words, and the line that reproduces it, if there is one."""
+    name = f"{finding.attack}, {finding.measure}" if _has_several_measures(report) else finding.attack
+    text = wrapped(f"{before}{name}, {finding.verdict}: {finding.detail}", width)
+    return f"{text}\n    {printable(finding.reproduce)}" if finding.reproduce else text
 
 
-def _causes(report: AuditReport) -> Iterator[str]:
-    """The likely causes of the bad findings, each with its repair, the worst first."""
+ACCIDENTS = (Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.TOO_MUCH_OUTPUT)
+"""Verdicts whose cause does not depend on the attack."""
+
+
+def _groups(report: AuditReport) -> Mapping[str, Sequence[Finding]]:
+    """The bad findings by their likely cause and its repair, the worst first."""
+    groups: dict[str, list[Finding]] = {}
     causes = TABLE["causes"]
     for finding in bad(report.findings):
         why = "recall" if is_of_recall(report) else TABLE["audit"].get(finding.attack, {}).get("why")
-        if cause := causes.get(why, causes.get(finding.verdict)):
-            yield TABLE["sentences"].get(cause, cause)
+        keys = () if finding.verdict in ACCIDENTS else (finding.attack, why)
+        cause = next(causes[key] for key in (*keys, finding.verdict) if key in causes)
+        groups.setdefault(TABLE["sentences"].get(cause, cause), []).append(finding)
+    return groups
+
+
+def _refused(report: AuditReport) -> set[str]:
+    """The attacks that the evaluator refused, for all of its numbers."""
+    others = (finding for finding in report.findings if finding.verdict is not Verdict.REFUSED)
+    return attacks_of(report.findings) - attacks_of(others)
 
 
 def _sentences(report: AuditReport) -> Iterator[str]:
+    yield from _conclusions(report)
+    yield from _groups(report)
+    if any(finding.random_mean is not None for finding in report.findings):
+        yield "The number after ± is the standard deviation of one random embedding."
+
+
+OF_LISTS = (
+    "{} that lists of found items score more than the neighbors among them allow.",
+    ".",
+    "in {}, lists score what they found, and nothing changes that must not change.",
+)
+OF_SYSTEMS = (
+    "{} that a system that never looks at its input scores more than random embeddings do.",
+    ", though no blind system gains from it.",
+    "in {}, no blind system gains, and nothing changes that must not change.",
+)
+"""The ends of the sentence on an audit, as `in_a_sentence` takes them."""
+
+
+def _conclusions(report: AuditReport) -> Iterator[str]:
+    """What was audited, and what came out, without the causes."""
     yield f"Audited {report.evaluator}, called with {report.takes}."
-    verdicts = [finding.verdict for finding in report.findings]
-    if is_of_recall(report):
-        yield in_a_sentence(
-            report,
-            "{} that lists of found items score more than the neighbors among them allow.",
-            ".",
-            "in {}, lists score what they found, and nothing changes that must not change.",
-        )
-        yield from dict.fromkeys(_causes(report))
-        return
-    gains = "a blind system gains a little" if Verdict.GAINS_A_LITTLE in verdicts else "no blind system gains from it"
-    yield in_a_sentence(
-        report,
-        "{} that a system that never looks at its input scores more than random embeddings do.",
-        f", though {gains}.",
-        "in {}, no blind system gains, and nothing changes that must not change.",
-    )
-    yield from dict.fromkeys(_causes(report))
+    yield _verdict(report)
     if not report.exploitable and report.power and any(finding.deviations is not None for finding in report.findings):
         same = report.items == report.queries
         sizes = count(report.items, "item") + (" and as many queries" if same else f" and {report.queries} queries")
-        yield f"With {sizes}, {_powers(report)} would hardly have been missed."
-    if any(finding.random_mean is not None for finding in report.findings):
-        yield "The number after ± is the standard deviation of one random embedding."
+        yield f"With {sizes}, {_powers(report)} by one of the systems that were tried would hardly have been missed."
+
+
+def _verdict(report: AuditReport) -> str:
+    """The verdict on the evaluator in a sentence, with the number of attacks that it refused."""
+    attacks, refused = attacks_of(report.findings), _refused(report)
+    if not attacks:
+        return "Not held: random embeddings show a problem, so no attack was made."
+    exploited, found, held = OF_LISTS if is_of_recall(report) else OF_SYSTEMS
+    if any(finding.verdict is Verdict.GAINS_A_LITTLE for finding in report.findings):
+        found = found.replace("no blind system gains from it", "a blind system gains a little")
+    said = in_a_sentence(report, exploited, found, held).rstrip(".")
+    if not report.held and not bad(report.findings):
+        said = "Not held: the evaluator refused most attacks, and the others found nothing"
+    if refused:
+        said += (
+            f"; {len(refused)} of {count(len(attacks), 'attack')} {'was' if len(refused) == 1 else 'were'} refused"
+        )
+    return f"{said}."
 
 
 def _powers(report: AuditReport) -> str:
@@ -247,79 +275,3 @@ def _powers(report: AuditReport) -> str:
     if len(gains) > 1:
         gains = [f"{gain} of {name}" for gain, name in zip(gains, report.power, strict=True)]
     return f"a gain {' or '.join(gains)}"
-
-
-ON_ALL_LAYOUTS = "zeros"
-"""An attack that scores random embeddings on every layout."""
-
-
-def reproducing(evaluator: EvaluatorFunction | str, options: Options) -> Callable[[Finding], str]:
-    """A function that makes the line of Python for a finding; the line is empty if none would reproduce it."""
-    spelled, imports = _called(evaluator)
-    defaults = _as_plain_values(Options())
-    changed = {name: value for name, value in _as_plain_values(options).items() if value != defaults[name]}
-    if spelled is None or not all(map(_can_be_written, changed.values())):
-        return lambda finding: ""
-    given = "".join(f", {name}={value!r}" for name, value in changed.items())
-
-    def line(finding: Finding) -> str:
-        attack = ON_ALL_LAYOUTS if finding.attack == BASELINE else finding.attack
-        what = "detail" if finding.score is None else "score"
-        report = f"tp.audit({spelled}, attacks=[{attack!r}]{given})"
-        return (
-            f"import tieproof as tp; {imports}print({report}.finding({finding.attack!r}, {finding.measure!r}).{what})"
-        )
-
-    return line
-
-
-def _called(evaluator: EvaluatorFunction | str) -> tuple[str | None, str]:
-    """The expression for the evaluator in a call of the audit, None if there is none, and the imports before it."""
-    if isinstance(evaluator, Command):
-        return f"Command({evaluator.template!r})", "from tieproof.trials.audit import Command; "
-    name = evaluator if isinstance(evaluator, str) else name_of(evaluator)
-    if name is None:
-        return None, ""
-    folder = _folder_to_add(name.partition(".")[0].partition(":")[0])
-    return repr(name), f"import sys; sys.path.insert(0, {folder!r}); " if folder else ""
-
-
-def _folder_to_add(package: str) -> str | None:
-    """The folder of a package that another process, started in the same folder, would not find; None if it would."""
-    with suppress(ImportError, ValueError):
-        spec = find_spec(package)
-        places = [] if spec is None else list(spec.submodule_search_locations or [spec.origin or ""])
-        folder = Path(places[0]).resolve().parent if places and places[0] not in ("", "built-in", "frozen") else None
-        if folder is not None and not _is_searched(folder):
-            return str(folder)
-    return None
-
-
-def _is_searched(folder: Path) -> bool:
-    """Whether any process that is started in the current folder searches a folder for imports."""
-    own = [Path.cwd(), *map(Path, filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))]
-    installed = [Path(path).resolve() for path in (*sysconfig.get_paths().values(), site.getusersitepackages())]
-    return folder in [path.resolve() for path in own] or folder in installed
-
-
-def _as_plain_values(options: Options) -> dict[str, Any]:
-    """The options without the choice of attacks, and with measures by their names."""
-    values = {field.name: getattr(options, field.name) for field in fields(options)}
-    del values["attacks"], values["skip"]
-    if isinstance(values["measure"], Mapping):
-        values["measure"] = {name: str(measure) for name, measure in values["measure"].items()}
-    elif isinstance(values["measure"], Measure):
-        values["measure"] = str(values["measure"])
-    return values
-
-
-def _can_be_written(value: Any) -> bool:
-    """Whether reading the `repr` of a value gives an equal value.
-
-    >>> _can_be_written({"batch_size": [1, 64]}), _can_be_written({"sort": [sorted]})
-    (True, False)
-    """
-    try:
-        return bool(ast.literal_eval(repr(value)) == value)
-    except (ValueError, SyntaxError):
-        return False

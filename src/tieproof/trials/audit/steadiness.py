@@ -1,7 +1,8 @@
 """Whether an evaluator gives the same numbers again, so that a line of code reproduces them in another process."""
 
 from tieproof.trials.audit.cases import LAYOUTS, Case
-from tieproof.trials.audit.examination import Examination, data_case
+from tieproof.trials.audit.data_sets import data_case
+from tieproof.trials.audit.examination import Examination
 from tieproof.trials.audit.luck import LOOKS, Luck, rounding
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.systems import filled
@@ -25,7 +26,7 @@ class Steadiness:
     def begin(self) -> None:
         """Score random data, tied data and zeros."""
         examination = self.examination
-        board, sorted_board = examination.board(FIRST, 1), examination.board(LAYOUTS["sorted"])
+        board, sorted_board = examination.board(FIRST, 1), examination.board(LAYOUTS["largest first"])
         self.begun.append((examination.random_case(board), examination.at_random(board)))
         for case in (
             data_case(examination, "tied"),

@@ -15,6 +15,9 @@ from tieproof.trials.audit.conventions import Kind
 FLOAT32 = np.finfo(np.float32)
 CONSTANT = np.float32(0.3)
 
+FAR_APART = 256
+"""The fewest dimensions in which random vectors are nearly as far from each other as orthogonal ones."""
+
 
 class Dice(NamedTuple):
     """The source of a blind system's numbers.
@@ -136,6 +139,67 @@ def hubs(number: int) -> BlindSystem:
     return rows
 
 
+def on_top(number: int) -> BlindSystem:
+    """So many items that are tied as the nearest of all; the other items are not tied."""
+
+    def rows(dice: Dice, count: int, width: int) -> Array:
+        if dice.kind == "scores":
+            return _raised(dice.plain(count, width) / 2, number, dice)
+        others = dice.plain(count, max(count, FAR_APART))
+        return _near_all(others / np.linalg.norm(others, axis=1, keepdims=True), number, dice)
+
+    return rows
+
+
+def two_levels(part: int) -> BlindSystem:
+    """One item of so many is nearer than all others; both these and the others are tied."""
+
+    def rows(dice: Dice, count: int, width: int) -> Array:
+        if dice.kind == "scores":
+            return _raised(np.full((count, width), 0.1), max(count // part, 1), dice)
+        return _near_all(np.eye(count), max(dice.items // part, 1), dice)
+
+    return rows
+
+
+def _raised(scores: Array, number: int, dice: Dice) -> Array:
+    """Scores below 0.5, with 0.75 for so many random items of each query; or what is left of 1."""
+    chosen = np.argsort(dice.random.random(scores.shape), axis=0)[:number]
+    np.put_along_axis(scores, chosen, 0.75, axis=0)
+    return 1 - scores if dice.ascending else scores
+
+
+def _near_all(units: Array, number: int, dice: Dice) -> Array:
+    """Vectors of length 1 that are nearly orthogonal, moved by 1 in a new dimension, where so many items have 1.4."""
+    vectors = np.concatenate([np.ones((len(units), 1)), units], axis=1)
+    vectors[dice.random.permutation(dice.items)[:number]] = 1.4 * np.eye(vectors.shape[1])[0]
+    return vectors.astype(np.float32)
+
+
+def one_farthest(dice: Dice, count: int, width: int) -> Array:
+    """Equal vectors but for one, which is opposite; or equal scores but for one of each query, which is the worst."""
+    rows = np.tile(dice.plain(1, width), (count, 1))
+    if dice.kind != "scores":
+        rows[dice.random.integers(dice.items)] *= -1
+        return rows
+    rows[:] = 0.25 if dice.ascending else 0.75
+    rows[dice.random.integers(count, size=width), np.arange(width)] = 0.5
+    return rows
+
+
+def one_ranking(dice: Dice, count: int, width: int) -> Array:
+    """Items that all queries rank in the same order, by products as by angles and distances."""
+    nearness = dice.random.permutation(np.linspace(0.1, 0.9, count))[:, None]
+    if dice.kind == "scores":
+        return np.tile(nearness, (1, width))
+    return np.concatenate([nearness, np.sqrt(1 - nearness**2) * np.eye(count)], axis=1).astype(np.float32)
+
+
+def of_the_same_width(rows: BlindSystem) -> BlindSystem:
+    """Random rows that are as wide as those of another system: in more dimensions, rounding makes fewer ties."""
+    return lambda dice, count, width: dice.plain(count, rows(dice, count, width).shape[1])
+
+
 def mostly_equal(dice: Dice, count: int, width: int) -> Array:
     """Equal vectors or scores, but for a few at random."""
     few = dice.random.permutation(count) < max(12, count // 20)
@@ -183,6 +247,24 @@ def the_same_documents(number: int) -> Listing:
     return listed
 
 
+TOPS = {
+    2: "two",
+    4: "four",
+    5: "five",
+    6: "six",
+    9: "nine",
+    10: "ten",
+    11: "eleven",
+    19: "nineteen",
+    20: "twenty",
+    21: "twenty-one",
+    39: "thirty-nine",
+}
+"""How many items are tied on top: k - 1, k, k + 1 and 2k - 1 of the usual cut-offs k, in words."""
+
+LEVELS = {60: "a sixtieth", 12: "a twelfth", 6: "a sixth"}
+"""The share of items that are nearer than all others, which are tied: less than twice 1, 5 and 10 %."""
+
 SYSTEMS: dict[str, BlindSystem] = {
     "zeros": filled(0.0),
     "constant": filled(float(CONSTANT)),
@@ -211,6 +293,10 @@ SYSTEMS: dict[str, BlindSystem] = {
     "negative similarities": opposed,
     "one hub": hubs(1),
     "eleven hubs": hubs(11),
+    "one ranking": one_ranking,
+    "one farthest": one_farthest,
+    **{f"{words} on top": on_top(number) for number, words in TOPS.items()},
+    **{f"{words} above a tie": two_levels(part) for part, words in LEVELS.items()},
     "mostly equal": mostly_equal,
     "half in a cluster": half_in_a_cluster,
     "empty": lambda dice, count, width: np.zeros((count, 0), dtype=np.float32),
