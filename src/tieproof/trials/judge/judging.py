@@ -116,8 +116,7 @@ def judge(
     check_choice("seal", seal, HOW)
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InputError(
-            f"The name of a system must consist of letters, digits and . + - _, as in 'ours-2', not {name!r}.",
-            "name",
+            f"The name of a system must consist of letters, digits and . + - _, as in 'ours-2', not {name!r}.", "name"
         )
     if runs is not None:
         check_whole("runs", runs)

@@ -235,13 +235,7 @@ class Run(NamedTuple):
 
 
 def write_judgment(
-    contest: Contest,
-    name: str,
-    spelled: str,
-    seal: Seal,
-    runs: Sequence[Run],
-    plan: Mapping[str, Any],
-    folder: Path,
+    contest: Contest, name: str, spelled: str, seal: Seal, runs: Sequence[Run], plan: Mapping[str, Any], folder: Path
 ) -> Judgment:
     """Write all files of a judgment, the log last; each file is written whole or not at all."""
     competition, judging = contest.competition, contest.competition.judge

@@ -78,8 +78,7 @@ def as_system(given: Any) -> System:
         return _of_function(name)
     if not isinstance(given, str) or not given.strip():
         raise InputError(
-            f"The system must be a command, 'module:function', 'podman:IMAGE …' or a URL, not {given!r}.",
-            "system",
+            f"The system must be a command, 'module:function', 'podman:IMAGE …' or a URL, not {given!r}.", "system"
         )
     if given.startswith(_SCHEMES):
         return System(given)

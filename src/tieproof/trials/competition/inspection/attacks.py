@@ -190,18 +190,13 @@ def _kinds_of(material: Material, words: Sequence[str]) -> FloatArray | None:
     return np.array([float(distinct.index(word)) for word in words])
 
 
-def _of_files(measured: Callable[[os.stat_result], float]) -> Fact:
+def _of_files(material: Material, measured: Callable[[os.stat_result], float]) -> FloatArray | None:
     """A number for each item's file; None if an item has no public file with its name, or all numbers are equal."""
-
-    def fact(material: Material) -> FloatArray | None:
-        files = [material.public.get(name) for name in material.form.ids]
-        known = [file for file in files if file is not None]
-        if len(known) < len(files):
-            return None
-        values = np.array([float(measured(file.stat())) for file in known])
-        return values if len(set(values.tolist())) > 1 else None
-
-    return fact
+    files = [file for name in material.form.ids if (file := material.public.get(name)) is not None]
+    if len(files) < len(material.form.ids):
+        return None
+    values = np.array([float(measured(file.stat())) for file in files])
+    return values if len(set(values.tolist())) > 1 else None
 
 
 FACTS: dict[str, Fact] = {
@@ -209,8 +204,8 @@ FACTS: dict[str, Fact] = {
     "numbers in names": _numbers_in_names,
     "words in names": _words_of_names,
     "first letters": lambda material: _kinds_of(material, [name[:1] for name in material.form.ids]),
-    "file sizes": _of_files(lambda status: status.st_size),
-    "file dates": _of_files(lambda status: status.st_mtime),
+    "file sizes": lambda material: _of_files(material, lambda status: status.st_size),
+    "file dates": lambda material: _of_files(material, lambda status: status.st_mtime),
 }
 
 LEAKS = [FileAttack(name, partial(_make_knowing, fact), **told(name, "check")) for name, fact in FACTS.items()]

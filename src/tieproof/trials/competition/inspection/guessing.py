@@ -20,13 +20,7 @@ import numpy as np
 from tieproof.kit import Array, count
 from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.luck import rounding
-from tieproof.trials.competition.inspection.attacks import (
-    FileAttack,
-    Material,
-    Secret,
-    WriteSubmission,
-    write,
-)
+from tieproof.trials.competition.inspection.attacks import FileAttack, Material, Secret, WriteSubmission, write
 from tieproof.trials.competition.inspection.judging import Scored, TaskTrial
 from tieproof.trials.competition.truth import GALLERY, GROUP, ID, LABEL, QUERY, ROLE, table
 
@@ -287,12 +281,7 @@ def _judge_climbing(trial: TaskTrial, attack: FileAttack, game: WriteSubmission)
 
 
 def _climb_in_words(
-    game: Game,
-    outcomes: Sequence[Scored],
-    needed: int | None,
-    limit: int | None,
-    cost: int,
-    revealed: int,
+    game: Game, outcomes: Sequence[Scored], needed: int | None, limit: int | None, cost: int, revealed: int
 ) -> Iterator[str]:
     """What a submission reveals at least, and what any attack can learn at most.
 

@@ -15,13 +15,7 @@ from zipfile import ZipFile, ZipInfo
 
 from tieproof.trials.competition import texts
 from tieproof.trials.competition.hosting import Hosted, HostedPhase
-from tieproof.trials.competition.platforms.files import (
-    Files,
-    as_yaml,
-    baseline_of,
-    columns_of,
-    starting_kit,
-)
+from tieproof.trials.competition.platforms.files import Files, as_yaml, baseline_of, columns_of, starting_kit
 from tieproof.trials.competition.scoring import TRUTH
 
 TAKEN = {"embeddings": ".npz, .npy, .csv", "run": ".txt"}
