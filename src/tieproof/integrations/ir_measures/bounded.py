@@ -1,7 +1,7 @@
 """Convert judgments and runs from any form of ir_measures to dictionaries, and apply a measure's options to them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from math import fsum
 from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
@@ -124,8 +124,8 @@ class WithBound(TheirMeasure):  # type: ignore[misc]
 
     def __call__(self, **params: Any) -> "WithBound":
         """Return the measure with these parameters added."""
-        made: Any = type(self)
-        return made(self.key, **{**self.params, **params})  # type: ignore[no-any-return]
+        made: Callable[..., WithBound] = type(self)
+        return made(self.key, **{**self.params, **params})
 
     def __repr__(self) -> str:
         """Return the spelling of ir_measures, with unknown parameters too."""
