@@ -168,7 +168,7 @@ def test_the_last_message_of_a_system_is_reported(tmp_path: Path) -> None:
     assert judgment.said.endswith("no license found")
     assert log_of(tmp_path)["said"] == judgment.said
     assert str(tmp_path) not in judgment.said
-    assert "The system's message at its first failure:" in judgment.to_text(explain=True)
+    assert "The system's message at its first failure:" in str(judgment)
 
 
 def test_a_link_to_the_labels_is_no_answer(tmp_path: Path) -> None:

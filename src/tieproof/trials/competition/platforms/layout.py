@@ -135,8 +135,7 @@ def _page(plan: BundlePlan, phase: HostedPhase, path: str, word: str) -> bytes |
 
 
 def _program(plan: BundlePlan, phase: HostedPhase, path: str, name: str) -> bytes:
-    extension = PurePath(TRUTH[plan.settings.scoring.task]).suffix
-    return texts.filled(name, texts.program_values(plan.settings) | {"extension": extension})
+    return texts.filled(name, texts.fillings(plan.settings, plan.platform))
 
 
 def _package(plan: BundlePlan, phase: HostedPhase, path: str, name: str) -> bytes:
