@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tieproof.kit import Array, FloatArray
+from tieproof.kit import FloatArray
 from tieproof.trials.attacks import told
 from tieproof.trials.audit import ATTACKS as AUDITED
 from tieproof.trials.audit.systems import BlindSystem, Dice
@@ -102,16 +102,11 @@ WHERE: dict[str, Callable[[SubmissionForm], bool]] = {
 """The samples that an attack applies to, by the names that attacks.toml has for them."""
 
 
-def write(material: Material, rows: Array, folder: Path) -> None:
-    """Write rows under the ids of the sample."""
-    material.form.write_into(folder, material.form.ids, np.asarray(rows))
-
-
 def _make_blindly(system: BlindSystem, material: Material) -> WriteSubmission:
     """A submission of a blind system's rows: vectors, or the scores of a run."""
     count, width = material.form.rows.shape
     dice = Dice(material.random, "scores" if material.form.is_run else "leave-one-out", count)
-    return partial(write, material, system(dice, count, width))
+    return material.form.handing_in(material.form.ids, system(dice, count, width))
 
 
 def random_system(material: Material) -> WriteSubmission:
@@ -137,14 +132,14 @@ def _make_knowing(fact: Fact, material: Material) -> WriteSubmission | None:
     """A submission that knows one fact about each item; None if it is unknown."""
     if material.form.is_run:
         scores = _pairs(material, fact)
-        return None if scores is None else partial(write, material, scores[:, None])
+        return None if scores is None else material.form.handing_in(material.form.ids, scores[:, None])
     values = fact(material)
     if values is None:
         return None
     angles = ARC * _shares_of(values)
     rows = np.zeros((len(values), max(material.form.rows.shape[1], 2)))
     rows[:, 0], rows[:, 1] = np.cos(angles), np.sin(angles)
-    return partial(write, material, rows)
+    return material.form.handing_in(material.form.ids, rows)
 
 
 def _shares_of(values: FloatArray) -> FloatArray:
