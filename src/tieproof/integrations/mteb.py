@@ -296,7 +296,7 @@ class SavedPredictions:
                 "which writes them.",
                 "folder",
             )
-        model = _read(paths[0], "score").get(MODEL, {})
+        model = _read(paths[0]).get(MODEL, {})
         known = {"name": model.get("model_name"), "revision": model.get("revision")}
         self.mteb_model_meta = ModelMeta.create_empty(overwrites={key: each for key, each in known.items() if each})
 
@@ -306,10 +306,13 @@ class SavedPredictions:
     def search(self, queries: Any, *, task_metadata: Any, hf_split: str, hf_subset: str, **options: Any) -> Lists:
         """Return the saved lists of a split."""
         path = self.folder / f"{task_metadata.name}_predictions.json"
-        return of_split(_read(path, "score"), str(path), f"{hf_subset}/{hf_split}", "score")[0]
+        return of_split(_read(path), str(path), f"{hf_subset}/{hf_split}", "score")[0]
 
 
-_read = lru_cache(maxsize=1)(read_dictionary)
+@lru_cache(maxsize=1)
+def _read(path: Path) -> dict[str, Any]:
+    """The lists of all splits of a task."""
+    return read_dictionary(path, "score")
 
 
 def write_qrels(task: Any, folder: str | os.PathLike[str]) -> Path:
