@@ -25,16 +25,16 @@ ROOMS = {
     "show": 1_667,
     "evaluation": 8_355,
     "analyses": 10_107,
-    "trials": 12_952,
-    "compat": 2_834,
-    "integrations": 2_526,
+    "trials": 12_879,
+    "compat": 2_816,
+    "integrations": 2_496,
     "cli": 3_403,
     "data": 22,
     "tieproof": 902,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 69_665
+LINES_OF_SOURCE = 69_544
 LINES_OF_KERNELS = 7_728
 WORDS_OF_DOCS = 69_833
 PUBLIC_NAMES = 123

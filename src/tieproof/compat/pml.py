@@ -264,10 +264,7 @@ def _measures_of(metric: _Ranking, k: int | None) -> tuple[str, str]:
 
 
 def _relevant_pairs(
-    labels: Array,
-    gallery_labels: Array,
-    comparison: Callable[[Any, Any], Any],
-    with_itself: bool,
+    labels: Array, gallery_labels: Array, comparison: Callable[[Any, Any], Any], with_itself: bool
 ) -> tuple[IntArray, IntArray]:
     """The relevant (query, item) pairs, (p, 2), and the index of each query's label among the distinct labels.
 

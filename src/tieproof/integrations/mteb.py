@@ -21,7 +21,7 @@ import json
 import math
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from types import FunctionType
@@ -77,12 +77,7 @@ class TieIntervals(AbsTaskRetrieval):  # type: ignore[misc]
     """
 
     def task_specific_scores(
-        self,
-        scores: dict[str, dict[str, float]],
-        qrels: Judgments,
-        results: Lists,
-        hf_split: str,
-        hf_subset: str,
+        self, scores: dict[str, dict[str, float]], qrels: Judgments, results: Lists, hf_split: str, hf_subset: str
     ) -> dict[str, float]:
         """Return what the task adds by itself, the interval of each measure, and each nAUC of expected values."""
         longest, skips = self._longest(hf_split, hf_subset), self.skip_first_result
@@ -135,17 +130,13 @@ def _scored(
             first, weights[which, place] = choice[which] if which < len(choice) else (choice[0][0], 0.0)
             lists[query] = {name: score for name, score in results[query].items() if name != first}
         if any(lists.values()):
-            cut = max(longest - skips_first, 1) if longest else False
-            values[which] = _of_lists(lists, {query: qrels[query] for query in queries}, names.values(), cut)
+            options: dict[str, Any] = {"measures": [*names.values()], "missing": "zero", "empty": "zero"}
+            options["truncated"] = max(longest - skips_first, 1) if longest else False
+            with warnings.catch_warnings():  # about whole runs, of which the task knows what was cut off
+                warnings.simplefilter("ignore", InputWarning)
+                result = evaluate_run({query: qrels[query] for query in queries}, lists, **options)
+            values[which] = [*result.evaluated.per_query.values()]
     return queries, dict(zip(names, _mixed(values, weights), strict=True)) if most else {}
-
-
-def _of_lists(lists: Lists, qrels: Judgments, measures: Iterable[str], truncated: int) -> list[FloatArray]:
-    """The estimates of each measure for all queries of the judgments; a query without documents scores 0."""
-    with warnings.catch_warnings():  # about whole runs, of which the task knows what was cut off
-        warnings.simplefilter("ignore", InputWarning)
-        result = evaluate_run(qrels, lists, measures=[*measures], missing="zero", empty="zero", truncated=truncated)
-    return [*result.evaluated.per_query.values()]
 
 
 def _firsts(documents: Documents, grades: Mapping[str, int]) -> list[tuple[str | None, float]]:

@@ -168,16 +168,9 @@ class Split:
         return relevance_among(*counts, *of_labels, self.pairs["exclude"]).block(np.arange(len(self.queries)))
 
     @cached_property
-    def excluded_items(self) -> list[IntArray]:
-        """For each query, the items that are not ranked."""
-        order = np.argsort(self.excluded[:, 0], kind="stable")
-        ends = np.cumsum(np.bincount(self.excluded[:, 0], minlength=len(self.queries)))
-        return np.split(self.excluded[order, 1], ends[:-1])
-
-    @cached_property
     def ranked(self) -> IntArray:
         """The number of items that each query ranks, (q,)."""
-        return len(self.items) - np.array([len(items) for items in self.excluded_items])
+        return len(self.items) - np.bincount(self.excluded[:, 0], minlength=len(self.queries))
 
     def rankings(self, n_items: int, progress: bool) -> Rankings:
         """The rankings of all queries, each cut off after `n_items` items."""

@@ -55,14 +55,16 @@ def figure_of_queries(
     n_instances : how many items to show for each query
     contents : of the queries and of the gallery; images are arrays (height, width) or (height, width, 3)
     """
-    count = len(rr.retrieved_ids)
+    count, listed = len(rr.retrieved_ids), getattr(rr, "neighbours", None)
+    if listed is None:  # results of a class of the user
+        listed = [with_equal_ones(*lists) for lists in zip(rr.distances, rr.retrieved_ids, strict=True)]
     wrong = [query for query in query_ids if not 0 <= query < count]
     if wrong or not len(query_ids):
         arrived = f"contains {wrong[0]}" if wrong else "is empty"
         raise InputError(
             f"query_ids must be positions among the {count} queries, from 0 to {count - 1}, but it {arrived}."
         )
-    rows = [(int(query), _neighbors_of(rr, int(query))) for query in query_ids]
+    rows = [(int(query), listed[int(query)]) for query in query_ids]
     places = 1 + max(len(neighbors.items[:n_instances]) for _, neighbors in rows)
     drawn, ax = style.figure("A picture of queries", max(4.5, 1.25 * places), 0.5 + 2.05 * len(rows))
     with_ties = False
@@ -81,13 +83,6 @@ def figure_of_queries(
     ax.axis("off")
     _legend(ax, with_ties)
     return drawn
-
-
-def _neighbors_of(rr: Any, query: int) -> ShownNeighbors:
-    if hasattr(rr, "neighbours"):
-        found: ShownNeighbors = rr.neighbours[query]
-        return found
-    return with_equal_ones(rr.distances[query], rr.retrieved_ids[query])  # lists of the user
 
 
 def _draw_ties(ax: Any, neighbors: ShownNeighbors, n_instances: int, bottom: float) -> bool:

@@ -42,6 +42,9 @@ class RetrievalResults:
 
     """
 
+    split: Split | None = None
+    n_items = 0
+
     def __init__(
         self,
         distances: Sequence[FloatTensor],
@@ -66,30 +69,23 @@ class RetrievalResults:
                 raise InputError(f"The distances of query {query} must be finite numbers in ascending order.")
         if gt_ids is not None:
             _warn_of_nothing_relevant(sum(len(row) == 0 for row in gt_ids), len(gt_ids))
-        self._lists = tuple(distances), tuple(retrieved_ids), None if gt_ids is None else tuple(gt_ids)
-        self.split: Split | None = None
-        self.n_items = 0
+        self.distances, self.retrieved_ids = tuple(distances), tuple(retrieved_ids)
+        self.gt_ids = None if gt_ids is None else tuple(gt_ids)
 
     @cached_property
     def distances(self) -> tuple[FloatTensor, ...]:
         """For each query, the distances to the listed items, in ascending order."""
-        if self.split is None:
-            return self._lists[0]
         return tuple(torch.from_numpy(found.distances) for found in self.neighbours)
 
     @cached_property
     def retrieved_ids(self) -> tuple[LongTensor, ...]:
         """For each query, the positions of the listed items in the gallery."""
-        if self.split is None:
-            return self._lists[1]
         return tuple(torch.from_numpy(found.items) for found in self.neighbours)
 
     @cached_property
     def gt_ids(self) -> tuple[LongTensor, ...] | None:
         """For each query, the positions of the relevant items in the gallery."""
-        if self.split is None:
-            return self._lists[2]
-        relevant = self.split.relevant
+        relevant = None if self.split is None else self.split.relevant
         if relevant is None:
             return None
         return tuple(map(torch.from_numpy, np.split(relevant.items, relevant.pointer[1:-1])))
@@ -99,7 +95,7 @@ class RetrievalResults:
         """For each query, the listed items with their ties; computed only when needed, as metrics need no lists."""
         if self.split is not None:
             return list(self.split.nearest(self.n_items))
-        return [with_equal_ones(*lists) for lists in zip(*self._lists[:2], strict=True)]
+        return [with_equal_ones(*lists) for lists in zip(self.distances, self.retrieved_ids, strict=True)]
 
     @classmethod
     def from_embeddings(
@@ -155,6 +151,7 @@ class RetrievalResults:
         """Results that keep the split, from which exact ties and the lists are computed."""
         check_whole("n_items", n_items)
         results = cls([], [])
+        del results.distances, results.retrieved_ids, results.gt_ids  # they are computed when they are asked for
         results.split, results.n_items = split, n_items
         if split.relevant is not None:
             counts = np.diff(split.relevant.pointer)

@@ -1,7 +1,7 @@
 """Convert judgments and runs from any form of ir_measures to dictionaries, and apply a measure's options to them."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from math import fsum
 from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
@@ -116,7 +116,16 @@ _IDENTIFIERS = {"AP(trapezoid)": "AP_TRAPEZOID", "bpref": "Bpref"}
 class WithBound(TheirMeasure):  # type: ignore[misc]
     """A measure of ir_measures with the parameter `bound`, which selects the value over all orderings of ties."""
 
-    __name__: str
+    def __init__(self, ours: str, name: str, meaning: str, supported: dict[str, ParamInfo], params: Any) -> None:
+        super().__init__(**params)
+        self.key, self.__name__, self.SUPPORTED_PARAMS = ours, name, supported
+        self.NAME = f"tieproof {ours}"  # no other provider recognizes this name and ignores the bound
+        self.PRETTY_NAME, self.SHORT_DESC = name, meaning
+
+    def __call__(self, **params: Any) -> "WithBound":
+        """Return the measure with these parameters added."""
+        made: Callable[..., WithBound] = type(self)
+        return made(self.key, **{**self.params, **params})
 
     def __repr__(self) -> str:
         """Return the spelling of ir_measures, with unknown parameters too."""
@@ -164,17 +173,11 @@ class BoundedMeasure(WithBound):
 
     def __init__(self, ours: str, **params: Any) -> None:
         self.definition = REGISTRY[ours]
-        self.__name__ = _IDENTIFIERS.get(ours, ours)
-        self.NAME = f"tieproof {ours}"  # no other provider recognizes this name and ignores the bound
-        self.PRETTY_NAME, self.SHORT_DESC = self.__name__, self.definition.meaning
         self.AT_PARAM = "recall" if ours == "IPrec" else "cutoff"
-        self.SUPPORTED_PARAMS = _parameters_of(self.definition)
-        known = [name for name in self.SUPPORTED_PARAMS if name in params]
-        super().__init__(**{name: params[name] for name in dict.fromkeys([*known, *params])})
-
-    def __call__(self, **params: Any) -> "BoundedMeasure":
-        """Return the measure with these parameters added."""
-        return BoundedMeasure(self.definition.name, **{**self.params, **params})
+        supported = _parameters_of(self.definition)
+        known = [name for name in supported if name in params]
+        ordered = {name: params[name] for name in dict.fromkeys([*known, *params])}
+        super().__init__(ours, _IDENTIFIERS.get(ours, ours), self.definition.meaning, supported, ordered)
 
     def aggregator(self) -> Agg:
         """Return the aggregator that computes the mean over queries, or the sum of counts."""

@@ -29,22 +29,15 @@ class DiversityMeasure(WithBound):
     """
 
     def __init__(self, name: str, **params: Any) -> None:
-        self.__name__ = self.PRETTY_NAME = name
-        self.NAME = f"tieproof {name}"
-        self.SHORT_DESC = "gains of subtopics that earlier documents lack"
-        self.SUPPORTED_PARAMS = {
+        supported = {
             "bound": BOUND,
             "cutoff": ParamInfo(dtype=int, required=True, desc="ranking cutoff threshold, up to 100"),
             "rel": REL,
             "judged_only": JUDGED_ONLY,
         }
         if name.startswith("alpha"):
-            self.SUPPORTED_PARAMS["alpha"] = ParamInfo(dtype=float, default=0.5, desc="what a repetition loses")
-        super().__init__(**params)
-
-    def __call__(self, **params: Any) -> "DiversityMeasure":
-        """Return the measure with these parameters added."""
-        return DiversityMeasure(self.__name__, **{**self.params, **params})
+            supported["alpha"] = ParamInfo(dtype=float, default=0.5, desc="what a repetition loses")
+        super().__init__(name, name, "gains of subtopics that earlier documents lack", supported, params)
 
     def validate_params(self) -> None:
         """Refuse parameters for which the measure is not defined."""

@@ -12,13 +12,7 @@ from ir_measures.util import QrelsConverter, RunConverter
 from tieproof import evaluate_run
 from tieproof.errors import InputError, warn
 from tieproof.integrations.ir_measures.bounded import BOUNDS, MEASURES, BoundedMeasure, View, WithBound, by_query
-from tieproof.integrations.ir_measures.diverse import (
-    DIVERSITY,
-    DiversityMeasure,
-    DiversityView,
-    by_subtopic,
-    scores,
-)
+from tieproof.integrations.ir_measures.diverse import DIVERSITY, DiversityMeasure, DiversityView, by_subtopic, scores
 from tieproof.kit import Bound, check_choice
 
 ALL: dict[str, WithBound] = {**MEASURES, **DIVERSITY}

@@ -102,11 +102,7 @@ class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
         self.name, self.write_csv, self.similarity_fct = name, write_csv, similarity_fct
         self.batch_size, self.show_progress_bar = batch_size, show_progress_bar
         self.use_batched_encoding, self.truncate_dim = use_batched_encoding, truncate_dim
-        self.measures = {
-            "map": "AP",
-            f"mrr@{self.at_k}": f"RR@{self.at_k}",
-            f"ndcg@{self.at_k}": f"nDCG@{self.at_k}",
-        }
+        self.measures = {"map": "AP", f"mrr@{self.at_k}": f"RR@{self.at_k}", f"ndcg@{self.at_k}": f"nDCG@{self.at_k}"}
         self.csv_file = "_".join(filter(None, ["Tieproof_reranking", name, f"results_@{self.at_k}.csv"]))
         self.primary_metric = f"ndcg@{self.at_k}"
         self.per_query: dict[str, Estimate[FloatArray]] = {}

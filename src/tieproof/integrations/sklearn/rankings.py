@@ -6,7 +6,7 @@ sample ranks the labels, as in `label_ranking_average_precision_score` and `ndcg
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -145,31 +145,24 @@ def _positive_label(y: Array, pos_label: Any) -> Any:
 RESPONSES = ("auto", "transform", "decision_function", "predict_proba", "predict")
 
 
-class Asked(NamedTuple):
-    """The options of an evaluation of an estimator, which are arguments of scorers and displays.
-
-    measures : the names of the measures
-    response_method : one of `RESPONSES`
-    distance : the distance between embeddings
-    pos_label : the positive one of two classes; None for the second class
-    """
-
-    measures: Measures
-    response_method: str
-    distance: str | DistanceFunction
-    pos_label: Any
-
-
-def evaluate_estimator(estimator: Any, X: Any, y: Any, asked: Asked) -> Result:
-    """The result of a fitted estimator on samples X with labels y."""
-    method = _method_of(estimator, asked.response_method)
+def evaluate_estimator(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    measures: Measures,
+    response_method: str,
+    distance: str | DistanceFunction,
+    pos_label: Any,
+) -> Result:
+    """The result of a fitted estimator on samples X with labels y; the options are those of `tieproof_scorer`."""
+    method = _method_of(estimator, response_method)
     if y is None:
         raise InputError("y is missing: pass the label of each sample, which defines what is relevant.", "y")
     response = getattr(estimator, method)(X)
     if method == "transform":
-        _refuse_pos_label(asked.pos_label, "every sample is ranked for the others of its label")
-        return evaluate(_dense(response), _as_target(y), distance=asked.distance, measures=asked.measures)
-    if is_regressor(estimator) and asked.pos_label is None:
+        _refuse_pos_label(pos_label, "every sample is ranked for the others of its label")
+        return evaluate(_dense(response), _as_target(y), distance=distance, measures=measures)
+    if is_regressor(estimator) and pos_label is None:
         grades = as_numbers(_dense(y), "grades in y")
         if grades.size and grades.min() < 0:
             raise InputError(
@@ -177,11 +170,11 @@ def evaluate_estimator(estimator: Any, X: Any, y: Any, asked: Asked) -> Result:
                 "Pass grades, or classes and pos_label=.",
                 "y",
             )
-        return _rank_graded(grades, _dense(response), asked.measures)
+        return _rank_graded(grades, _dense(response), measures)
     target = _as_target(y)
     if is_classifier(estimator):
-        return _evaluate_classifier(estimator.classes_, target, response, asked)
-    return _rank_samples(target, _dense(response), _positive_label(target, asked.pos_label), asked.measures)
+        return _evaluate_classifier(estimator.classes_, target, response, measures, pos_label)
+    return _rank_samples(target, _dense(response), _positive_label(target, pos_label), measures)
 
 
 def _method_of(estimator: Any, asked: str) -> str:
@@ -215,11 +208,11 @@ def _method_of(estimator: Any, asked: str) -> str:
     )
 
 
-def _evaluate_classifier(classes: Any, y: Array, response: Any, asked: Asked) -> Result:
+def _evaluate_classifier(classes: Any, y: Array, response: Any, measures: Measures, pos_label: Any) -> Result:
     """The result of a classifier from its response; `classes` is a list of arrays if it has several outputs."""
     if y.ndim == 2:
-        _refuse_pos_label(asked.pos_label, "labels are ranked for each sample")
-        return _rank_labels(y, _scores_of_labels(classes, response), asked.measures)
+        _refuse_pos_label(pos_label, "labels are ranked for each sample")
+        return _rank_labels(y, _scores_of_labels(classes, response), measures)
     if isinstance(classes, list):
         raise InputError(
             f"The classifier has {len(classes)} outputs, but y has only one column. Pass one column for each output."
@@ -231,8 +224,8 @@ def _evaluate_classifier(classes: Any, y: Array, response: Any, asked: Asked) ->
             "it with at least two classes."
         )
     if len(known) > 2:
-        _refuse_pos_label(asked.pos_label, f"{len(known)} classes are ranked for each sample")
-        return _rank_classes(y, response, known, asked.measures)
+        _refuse_pos_label(pos_label, f"{len(known)} classes are ranked for each sample")
+        return _rank_classes(y, response, known, measures)
     check_types(y, known, "labels in y", "classes of the classifier")
     unknown = np.setdiff1d(y, known)
     if len(unknown):
@@ -240,7 +233,7 @@ def _evaluate_classifier(classes: Any, y: Array, response: Any, asked: Asked) ->
             f"y contains {unknown.tolist()[0]!r}, but the classifier was fitted with {known.tolist()} only. Choose "
             "the folds so that each fold has every class, for example with StratifiedKFold."
         )
-    positive = known.tolist()[1] if asked.pos_label is None else asked.pos_label
+    positive = known.tolist()[1] if pos_label is None else pos_label
     if positive not in known.tolist():
         raise InputError(
             f"pos_label={positive!r} is not one of the classes {known.tolist()}. Pass one of them.", "pos_label"
@@ -250,7 +243,7 @@ def _evaluate_classifier(classes: Any, y: Array, response: Any, asked: Asked) ->
         scores = _scores_of_columns(scores, (len(scores), 2), "classes")[:, place]
     elif place == 0:  # a single column has the scores of the second class
         scores = -scores
-    return _rank_samples(y, scores, positive, asked.measures)
+    return _rank_samples(y, scores, positive, measures)
 
 
 def _scores_of_labels(classes: Any, response: Any) -> Array:

@@ -9,7 +9,7 @@ from tieproof import Result
 from tieproof.distances import reported
 from tieproof.errors import InputError
 from tieproof.evaluation.pictures import plot_measures
-from tieproof.integrations.sklearn.rankings import RESPONSES, Asked, evaluate_estimator, evaluate_predictions
+from tieproof.integrations.sklearn.rankings import RESPONSES, evaluate_estimator, evaluate_predictions
 from tieproof.kit import Bound, DistanceFunction, check_choice, parse_scores
 from tieproof.measures import DEFAULT_MEASURES, Measure
 
@@ -71,7 +71,7 @@ def tieproof_scorer(
     check_choice("bound", bound, _BOUNDS)
     check_choice("response_method", response_method, RESPONSES)
     reported(distance)  # refuses an unknown name now instead of in every fold
-    return TieproofScorer(Asked(names, response_method, distance, pos_label), bound)
+    return TieproofScorer(names, bound, response_method, distance, pos_label)
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,14 +79,14 @@ class TieproofScorer:
     """The scorer that `tieproof_scorer` returns; call it with a fitted estimator, X and y.
 
     Scorers with the same options are equal. Scorers can be copied and pickled, so they can be sent to other
-    processes.
-
-    asked : the options of the evaluation
-    bound : which value is the score
+    processes. Its fields are the arguments of `tieproof_scorer`.
     """
 
-    asked: Asked
+    measures: tuple[str, ...]
     bound: str
+    response_method: str
+    distance: str | DistanceFunction
+    pos_label: Any
 
     def __call__(self, estimator: Any, X: Any, y: Any = None, **metadata: Any) -> float | dict[str, float]:
         """The score (larger is better), or several scores by their names; sample_weight and the like are refused."""
@@ -106,12 +106,12 @@ class TieproofScorer:
 
     def evaluate(self, estimator: Any, X: Any, y: Any) -> Result:
         """The `Result` of this estimator, from which the score is taken."""
-        return evaluate_estimator(estimator, X, y, self.asked)
+        options = self.measures, self.response_method, self.distance, self.pos_label
+        return evaluate_estimator(estimator, X, y, *options)
 
     def __repr__(self) -> str:
         """The call that makes this scorer, without default arguments."""
-        measures = self.asked.measures[0] if len(self.asked.measures) == 1 else list(self.asked.measures)
-        given = {"bound": self.bound, **self.asked._asdict()}
+        measures, given = self.measures[0] if len(self.measures) == 1 else list(self.measures), vars(self)
         _, *options = signature(tieproof_scorer).parameters.values()
         told = [f", {each.name}={given[each.name]!r}" for each in options if given[each.name] != each.default]
         return f"tieproof_scorer({measures!r}{''.join(told)})"

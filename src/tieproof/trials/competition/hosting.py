@@ -133,15 +133,5 @@ def _phase_of(phase: Phase) -> HostedPhase:
     truth = None if phase.labels is None else read_labels(phase.labels)
     if truth and phase.gallery_labels is not None:
         truth = with_gallery(truth, read_labels(phase.gallery_labels), f"The phase {phase.name}")
-    assert phase.start is not None
-    assert phase.end is not None
-    return HostedPhase(
-        phase.name,
-        slug(phase.name),
-        phase.start,
-        phase.end,
-        truth and truth.in_order(),
-        phase.qrels,
-        _public(phase),
-        phase.baseline,
-    )
+    same = {name: value for name, value in phase._asdict().items() if name in HostedPhase._fields}
+    return HostedPhase(**same, codename=slug(phase.name), truth=truth and truth.in_order(), public=_public(phase))

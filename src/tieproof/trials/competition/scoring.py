@@ -222,12 +222,14 @@ def on_kaggle(scoring: Scoring, solution: Any, submission: Any, row_id: str) -> 
     given = [str(each) for each in submission[row_id]]
     if scoring.task == "run":
         relevant = dict(zip(ids, solution["relevant"], strict=True))
-        return _first_of(scoring, _of_lists(scoring, relevant, given, submission))
-    known = {name: [str(each) for each in solution[name]] for name in COLUMNS if name in solution.columns}
-    truth = Truth.of(known | {ID: ids}, "The solution").in_order()
-    vectors = submission.drop(columns=row_id).to_numpy()
-    ordered = in_order(vectors, given, truth.ids, "The submission", scoring.limits)
-    return _first_of(scoring, _of_vectors(scoring, truth, ordered))
+        result = _of_lists(scoring, relevant, given, submission)
+    else:
+        known = {name: [str(each) for each in solution[name]] for name in COLUMNS if name in solution.columns}
+        truth = Truth.of(known | {ID: ids}, "The solution").in_order()
+        vectors = submission.drop(columns=row_id).to_numpy()
+        ordered = in_order(vectors, given, truth.ids, "The submission", scoring.limits)
+        result = _of_vectors(scoring, truth, ordered)
+    return next(iter(shown(scoring, result).values()))
 
 
 def _of_lists(scoring: Scoring, relevant: Mapping[str, str], queries: list[str], submission: Any) -> Result:
@@ -321,10 +323,6 @@ def _as_matrix(jobs: list[tuple[str, Any]]) -> Any:
                 "Give all items vectors of the same length."
             )
     return np.array([value for _, value in jobs], dtype=np.float64)
-
-
-def _first_of(scoring: Scoring, result: Result) -> float:
-    return next(iter(shown(scoring, result).values()))
 
 
 def _status_of(score: Any) -> int:

@@ -17,7 +17,6 @@ from tieproof.kit import Array, npy, reading
 
 TABLE = "a table in UTF-8 text (.csv)"
 IDS, EMBEDDINGS = "ids", "embeddings"
-ENTRIES = (EMBEDDINGS, IDS)
 
 MOST_NAMED = 3
 PACKED = b"\x1f\x8b"
@@ -117,7 +116,7 @@ def _from_npz(path: Path, limits: SubmissionLimits) -> tuple[list[str], Array]:
             f"{path.name} unpacks to {unpacked:,} bytes, but only {limits.size:,} are allowed. Make it smaller."
         )
     entries = {entry.name: entry for entry in npy.archive(path)}
-    if set(entries) != set(ENTRIES):
+    if set(entries) != {EMBEDDINGS, IDS}:
         raise SubmissionError(
             f"{path.name} contains {named_few(sorted(entries)) or 'nothing'}. It must contain the arrays ids and "
             "embeddings, and no others."

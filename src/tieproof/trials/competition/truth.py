@@ -90,9 +90,7 @@ def with_gallery(queries: Truth, gallery: Truth, name: str) -> Truth:
     if bool(queries.groups) != bool(gallery.groups):
         raise InputError(f"{name} has groups of the queries or of the gallery only. Give both a column {GROUP}.")
     roles = (QUERY,) * len(queries.ids) + (GALLERY,) * len(gallery.ids)
-    both = queries._replace(
-        ids=queries.ids + gallery.ids, labels=queries.labels + gallery.labels, groups=queries.groups + gallery.groups
-    )
+    both = Truth(*(own + others for own, others in zip(queries, gallery, strict=True)))
     return Truth.of(both.columns | {ROLE: roles}, name)
 
 

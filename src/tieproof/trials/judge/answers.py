@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import IO, Literal, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
@@ -95,8 +95,8 @@ def _from_array(stream: IO[bytes], size: int, batch: Batch, most: int) -> Answer
             if not 0 < numbers_of_each <= most:
                 return all_refused(batch, WRONG_SHAPE)
             content = stream.read(count * numbers_of_each * header.dtype.itemsize)
-            order: Literal["F", "C"] = "F" if header.by_columns else "C"
-            array = np.frombuffer(content, header.dtype).reshape(header.shape, order=order)
+            flat = np.frombuffer(content, header.dtype)
+            array = flat.reshape(header.shape, order="F" if header.by_columns else "C")
     except Exception:  # a header is parsed as Python, which may raise anything, and no answer may stop the judge
         return all_refused(batch, CRASHED)
     with np.errstate(over="ignore"):

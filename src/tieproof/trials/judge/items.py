@@ -21,16 +21,6 @@ _LEAST_SEED = 16
 """The fewest characters of a seed that cannot be guessed."""
 
 
-class SystemLimits(NamedTuple):
-    """The resources that a system may use; `Judging` in trials/competition/settings.py explains each of them."""
-
-    seconds: float
-    total_seconds: float | None
-    memory: int
-    output: int
-    dimensions: int
-
-
 class Contest(NamedTuple):
     """A phase of a competition, with the files that a judge needs; `contest_of` makes it."""
 
@@ -41,11 +31,9 @@ class Contest(NamedTuple):
     seed: Path
 
     @property
-    def limits(self) -> SystemLimits:
-        """The resources that a system may use."""
-        given = self.competition.judge
-        dimensions = 1 if self.gives_distances else self.competition.dimensions
-        return SystemLimits(given.seconds, given.total_seconds, given.memory, given.output, dimensions)
+    def dimensions(self) -> int:
+        """The most numbers of an answer."""
+        return 1 if self.gives_distances else self.competition.dimensions
 
     @property
     def gives_distances(self) -> bool:

@@ -116,8 +116,7 @@ def judge(
     check_choice("seal", seal, HOW)
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise InputError(
-            f"The name of a system must consist of letters, digits and . + - _, as in 'ours-2', not {name!r}.",
-            "name",
+            f"The name of a system must consist of letters, digits and . + - _, as in 'ours-2', not {name!r}.", "name"
         )
     if runs is not None:
         check_whole("runs", runs)
@@ -161,7 +160,7 @@ def judge(
     }
     sweep()
     with journal(folder / f"{name}.judging", plan) as kept, readable(shown) as visible:
-        runner = Runner(asked, chosen, visible, contest.limits, test_set)
+        runner = Runner(asked, chosen, visible, contest.competition.judge, contest.dimensions, test_set)
         done = []
         for run in range(1, wanted + 1):
             batches = dealt(contest, test_set, Dealer(seed, contest.phase.name, name, run))
@@ -247,8 +246,8 @@ def _evaluated(
             answers = answers.astype(np.bool_)
         options = _sides(test_set, answers) | {"distance": rules.distance, "measures": rules.measures}
         options |= {"unanswered": unanswered} if answered.refused else {}
-        limits = contest.limits
-        seconds = limits.seconds * len(batches) if limits.total_seconds is None else limits.total_seconds
+        total = rules.judge.total_seconds
+        seconds = rules.judge.seconds * len(batches) if total is None else total
         in_time = scored(options, seconds if answered.answers else math.inf)
         if in_time is None:
             pairs = zip(batches, outcomes, strict=True)

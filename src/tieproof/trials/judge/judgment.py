@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -205,6 +205,7 @@ def _about_answers(judgment: Judgment) -> Iterator[str]:
 
 _FORMAT, _VERSION = "tieproof judgment", 1
 LOG_ENDING = ".judgment.json"
+_LIMITS = ("seconds", "total_seconds", "memory", "output")
 
 _LOG = {
     **dict.fromkeys(("format", "name", "competition", "said", "sealed_by"), str),
@@ -234,13 +235,7 @@ class Run(NamedTuple):
 
 
 def write_judgment(
-    contest: Contest,
-    name: str,
-    spelled: str,
-    seal: Seal,
-    runs: Sequence[Run],
-    plan: Mapping[str, Any],
-    folder: Path,
+    contest: Contest, name: str, spelled: str, seal: Seal, runs: Sequence[Run], plan: Mapping[str, Any], folder: Path
 ) -> Judgment:
     """Write all files of a judgment, the log last; each file is written whole or not at all."""
     competition, judging = contest.competition, contest.competition.judge
@@ -249,47 +244,46 @@ def write_judgment(
         with atomic_write(folder / f"{stem}.npy") as unfinished:
             np.save(unfinished, run.answers)
         run.result.save(folder / f"{stem}{EXTENSION}")
-    refused = tuple({reason: len(items) for reason, items in run.assembled.refused.items()} for run in runs)
-    rules = {
-        "phase": contest.phase.name,
-        "task": competition.task,
-        "measures": list(competition.measures),
-        "distance": competition.distance,
-        "symmetric": judging.symmetric,
-        "batch": judging.batch,
-        "repeats": judging.repeats,
-        "limits": contest.limits._asdict(),
-        "refused": judging.refused,
-    }
-    judgment = Judgment(
-        name=name,
-        title=competition.title,
-        results=tuple(run.result for run in runs),
-        refused=refused,
-        repeats=tuple(run.assembled.repeats for run in runs),
-        questions=len(runs[0].assembled.answers) + sum(refused[0].values()),
-        said=next((run.said for run in runs if run.said), ""),
-        disqualified=judging.refused == DISQUALIFIED and any(refused),
-        seal=seal,
-        records=tuple(f"{stem}{EXTENSION}" for stem in names),
-        log=f"{name}{LOG_ENDING}",
-        rules=rules,
-    )
-    log = {
+    limits = {name: getattr(judging, name) for name in _LIMITS} | {"dimensions": contest.dimensions}
+    log: dict[str, Any] = {
         "format": _FORMAT,
         "version": _VERSION,
         "tieproof": __version__,
         "system": spelled,
-        "rules": rules,
+        "rules": {
+            "phase": contest.phase.name,
+            "task": competition.task,
+            "measures": list(competition.measures),
+            "distance": competition.distance,
+            "symmetric": judging.symmetric,
+            "batch": judging.batch,
+            "repeats": judging.repeats,
+            "limits": limits,
+            "refused": judging.refused,
+        },
         "digests": dict(plan),
-        **judgment.to_dict(),
+        "name": name,
+        "competition": competition.title,
+        "scores": {},
+        "runs": [
+            {
+                "record": f"{stem}{EXTENSION}",
+                "refused": {reason: [*map(list, asked)] for reason, asked in run.assembled.refused.items()},
+                "asked_twice": asdict(run.assembled.repeats),
+                "answers": f"{stem}.npy",
+                "unknown_names": run.assembled.unknown,
+            }
+            for stem, run in zip(names, runs, strict=True)
+        ],
+        "questions": len(runs[0].assembled.answers) + sum(map(len, runs[0].assembled.refused.values())),
+        "said": next((run.said for run in runs if run.said), ""),
+        "disqualified": judging.refused == DISQUALIFIED and any(run.assembled.refused for run in runs),
+        "sealed_by": seal.by,
+        "not_sealed": list(seal.not_sealed),
+        "log": f"{name}{LOG_ENDING}",
     }
-    for entry, stem, run in zip(log["runs"], names, runs, strict=True):
-        entry |= {
-            "answers": f"{stem}.npy",
-            "refused": {reason: [list(asked) for asked in items] for reason, items in run.assembled.refused.items()},
-            "unknown_names": run.assembled.unknown,
-        }
+    judgment = _told_by(log, log["log"], [run.result for run in runs])
+    log["scores"] = judgment.to_dict()["scores"]
     with atomic_write(folder / judgment.log) as unfinished:
         unfinished.write_text(json.dumps(log, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     return judgment
@@ -303,27 +297,30 @@ def read_judgment(log: Path) -> Judgment:
         fitting = fits(given, _LOG) and all(fits(run, _RUN) for run in given["runs"])
         if not fitting or (given["format"], given["version"]) != (_FORMAT, _VERSION):
             raise ValueError("another format, or fields of other types")
-        runs = given["runs"]
-        records = tuple(run["record"] for run in runs)
+        records = [run["record"] for run in given["runs"]]
         if not records or any(Path(record).name != record for record in records):
             raise ValueError("a record elsewhere")
-        judgment = Judgment(
-            name=given["name"],
-            title=given["competition"],
-            results=(),
-            refused=tuple({reason: len(items) for reason, items in run["refused"].items()} for run in runs),
-            repeats=tuple(Repeats(**run["asked_twice"]) for run in runs),
-            questions=given["questions"],
-            said=given["said"],
-            disqualified=given["disqualified"],
-            seal=Seal(given["sealed_by"], tuple(given["not_sealed"])),
-            records=records,
-            log=log.name,
-            rules=given["rules"],
-        )
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(
             f"{log} is not a log of tieproof judge ({type(error).__name__}: {error}). Remove it, or judge again."
         ) from None
-    results = tuple(load(log.with_name(record)) for record in judgment.records)
-    return replace(judgment, results=results)
+    return _told_by(given, log.name, [load(log.with_name(record)) for record in records])
+
+
+def _told_by(log: Mapping[str, Any], file: str, results: Sequence[Result]) -> Judgment:
+    """The judgment that the log in a file tells of, with the results of its runs."""
+    runs = log["runs"]
+    return Judgment(
+        name=log["name"],
+        title=log["competition"],
+        results=tuple(results),
+        refused=tuple({reason: len(items) for reason, items in run["refused"].items()} for run in runs),
+        repeats=tuple(Repeats(**run["asked_twice"]) for run in runs),
+        questions=log["questions"],
+        said=log["said"],
+        disqualified=log["disqualified"],
+        seal=Seal(log["sealed_by"], tuple(log["not_sealed"])),
+        records=tuple(run["record"] for run in runs),
+        log=file,
+        rules=log["rules"],
+    )

@@ -20,9 +20,10 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.kit import PartsFolder
+from tieproof.trials.competition.settings import Judging
 from tieproof.trials.judge.answers import CRASHED, NOTHING, Answers, all_refused, read_answers
 from tieproof.trials.judge.batches import ANSWERS, FIELDS, Batch
-from tieproof.trials.judge.items import Sequestered, SystemLimits
+from tieproof.trials.judge.items import Sequestered
 from tieproof.trials.judge.systems import FOLDER, Seal, System, engine_options
 from tieproof.trials.sandbox import bubblewrap
 from tieproof.trials.sandbox import limits as sandbox
@@ -79,12 +80,14 @@ class Runner(NamedTuple):
     """Runs batches.
 
     shown : the files and folders that a sealed system may read, by the paths that they have for it
+    dimensions : the most numbers of an answer
     """
 
     system: System
     seal: Seal
     shown: Mapping[str, Path]
-    limits: SystemLimits
+    limits: Judging
+    dimensions: int
     test_set: Sequestered
 
     def run(self, batch: Batch, seconds: float) -> BatchOutcome:
@@ -108,7 +111,7 @@ class Runner(NamedTuple):
         memory: int | None = self.limits.memory
         if self.system.engine:
             engine = which(self.system.engine) or self.system.engine
-            command = [engine, *engine_options(folder, self.limits), *command]
+            command = [engine, *engine_options(folder, self.limits.memory), *command]
             variables, memory = dict(os.environ), None  # the container is limited, not the client
         elif self.seal.by != "nothing":
             command = sealed(command, self._room(folder), variables, self.limits.output)
@@ -145,7 +148,7 @@ class Runner(NamedTuple):
             with answer:
                 if writes_file and not os.fstat(answer.fileno()).st_size:
                     return all_refused(batch, CRASHED), ""
-                return read_answers(answer, batch, self.limits.dimensions), ""
+                return read_answers(answer, batch, self.dimensions), ""
 
     def _room(self, folder: Path) -> SealedRoom:
         """What a sealed system sees: its input, what it is shown, and a file for its answer."""
@@ -172,7 +175,7 @@ class Runner(NamedTuple):
             reason, said = came[0] if came else (LATE, "")
             if reason:
                 return all_refused(batch, reason), said
-            return read_answers(answer, batch, self.limits.dimensions), ""
+            return read_answers(answer, batch, self.dimensions), ""
 
 
 class _Unredirected(urllib.request.HTTPRedirectHandler):

@@ -19,7 +19,6 @@ from typing import Any, Literal, NamedTuple, get_args
 from tieproof.errors import InputError
 from tieproof.trials.audit.targets import name_of
 from tieproof.trials.judge.batches import FIELDS
-from tieproof.trials.judge.items import SystemLimits
 from tieproof.trials.sandbox import bubblewrap
 from tieproof.trials.sandbox.folders import SYSTEM_FOLDERS
 from tieproof.trials.sandbox.limits import PROCESSES, place_for_groups
@@ -79,8 +78,7 @@ def as_system(given: Any) -> System:
         return _of_function(name)
     if not isinstance(given, str) or not given.strip():
         raise InputError(
-            f"The system must be a command, 'module:function', 'podman:IMAGE …' or a URL, not {given!r}.",
-            "system",
+            f"The system must be a command, 'module:function', 'podman:IMAGE …' or a URL, not {given!r}.", "system"
         )
     if given.startswith(_SCHEMES):
         return System(given)
@@ -247,7 +245,7 @@ def check_hidden(secrets: Sequence[Path], shown: Iterable[Path]) -> None:
                 )
 
 
-def engine_options(folder: Path, limits: SystemLimits) -> list[str]:
+def engine_options(folder: Path, memory: int) -> list[str]:
     """The options of podman or docker for an image: without network, with only the items, and with limits.
 
     The container has the name of the folder, by which it can be removed.
@@ -255,8 +253,8 @@ def engine_options(folder: Path, limits: SystemLimits) -> list[str]:
     options = "--pull=never --network=none --read-only --tmpfs=/tmp --cap-drop=ALL --security-opt=no-new-privileges"
     return [
         *("run", "--rm", "--name", folder.name, *options.split()),
-        f"--memory={limits.memory}",
-        f"--memory-swap={limits.memory}",
+        f"--memory={memory}",
+        f"--memory-swap={memory}",
         f"--pids-limit={PROCESSES}",
         f"--volume={folder}:{FOLDER}",
         f"--workdir={FOLDER}",

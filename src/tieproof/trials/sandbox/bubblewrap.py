@@ -17,13 +17,7 @@ from typing import NamedTuple
 
 from tieproof.trials.sandbox.folders import NOBODY, SYSTEM_FOLDERS
 from tieproof.trials.sandbox.launcher import FILTER
-from tieproof.trials.sandbox.limits import (
-    PROCESSES,
-    ProgramLimits,
-    counts_processes,
-    place_for_groups,
-    seccomp,
-)
+from tieproof.trials.sandbox.limits import PROCESSES, ProgramLimits, counts_processes, place_for_groups, seccomp
 from tieproof.trials.sandbox.runs import run
 
 SCRATCH = ("/tmp", "/dev/shm")

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tieproof.kit import Array, FloatArray
+from tieproof.kit import FloatArray
 from tieproof.trials.attacks import told
 from tieproof.trials.audit import ATTACKS as AUDITED
 from tieproof.trials.audit.systems import BlindSystem, Dice
@@ -102,16 +102,11 @@ WHERE: dict[str, Callable[[SubmissionForm], bool]] = {
 """The samples that an attack applies to, by the names that attacks.toml has for them."""
 
 
-def write(material: Material, rows: Array, folder: Path) -> None:
-    """Write rows under the ids of the sample."""
-    material.form.write_into(folder, material.form.ids, np.asarray(rows))
-
-
 def _make_blindly(system: BlindSystem, material: Material) -> WriteSubmission:
     """A submission of a blind system's rows: vectors, or the scores of a run."""
     count, width = material.form.rows.shape
     dice = Dice(material.random, "scores" if material.form.is_run else "leave-one-out", count)
-    return partial(write, material, system(dice, count, width))
+    return material.form.handing_in(material.form.ids, system(dice, count, width))
 
 
 def random_system(material: Material) -> WriteSubmission:
@@ -137,14 +132,14 @@ def _make_knowing(fact: Fact, material: Material) -> WriteSubmission | None:
     """A submission that knows one fact about each item; None if it is unknown."""
     if material.form.is_run:
         scores = _pairs(material, fact)
-        return None if scores is None else partial(write, material, scores[:, None])
+        return None if scores is None else material.form.handing_in(material.form.ids, scores[:, None])
     values = fact(material)
     if values is None:
         return None
     angles = ARC * _shares_of(values)
     rows = np.zeros((len(values), max(material.form.rows.shape[1], 2)))
     rows[:, 0], rows[:, 1] = np.cos(angles), np.sin(angles)
-    return partial(write, material, rows)
+    return material.form.handing_in(material.form.ids, rows)
 
 
 def _shares_of(values: FloatArray) -> FloatArray:
@@ -190,18 +185,13 @@ def _kinds_of(material: Material, words: Sequence[str]) -> FloatArray | None:
     return np.array([float(distinct.index(word)) for word in words])
 
 
-def _of_files(measured: Callable[[os.stat_result], float]) -> Fact:
+def _of_files(material: Material, measured: Callable[[os.stat_result], float]) -> FloatArray | None:
     """A number for each item's file; None if an item has no public file with its name, or all numbers are equal."""
-
-    def fact(material: Material) -> FloatArray | None:
-        files = [material.public.get(name) for name in material.form.ids]
-        known = [file for file in files if file is not None]
-        if len(known) < len(files):
-            return None
-        values = np.array([float(measured(file.stat())) for file in known])
-        return values if len(set(values.tolist())) > 1 else None
-
-    return fact
+    files = [file for name in material.form.ids if (file := material.public.get(name)) is not None]
+    if len(files) < len(material.form.ids):
+        return None
+    values = np.array([float(measured(file.stat())) for file in files])
+    return values if len(set(values.tolist())) > 1 else None
 
 
 FACTS: dict[str, Fact] = {
@@ -209,8 +199,8 @@ FACTS: dict[str, Fact] = {
     "numbers in names": _numbers_in_names,
     "words in names": _words_of_names,
     "first letters": lambda material: _kinds_of(material, [name[:1] for name in material.form.ids]),
-    "file sizes": _of_files(lambda status: status.st_size),
-    "file dates": _of_files(lambda status: status.st_mtime),
+    "file sizes": lambda material: _of_files(material, lambda status: status.st_size),
+    "file dates": lambda material: _of_files(material, lambda status: status.st_mtime),
 }
 
 LEAKS = [FileAttack(name, partial(_make_knowing, fact), **told(name, "check")) for name, fact in FACTS.items()]

@@ -27,7 +27,7 @@ Rows = tuple[Sequence[str], Array]
 
 def _changed(change: Callable[[Material], Rows]) -> Callable[[Material], WriteSubmission]:
     """A function that makes the sample with other ids or rows."""
-    return lambda material: lambda folder: material.form.write_into(folder, *change(material))
+    return lambda material: lambda folder: material.form.handing_in(*change(material))(folder)
 
 
 def _missing(material: Material) -> Rows:

@@ -44,9 +44,9 @@ class SubmissionForm(NamedTuple):
         place.parent.mkdir(parents=True, exist_ok=True)
         return place
 
-    def write_into(self, folder: Path, ids: Sequence[str], rows: Array) -> None:
-        """Write a submission with these ids and rows into a folder."""
-        self.write(self.place_in(folder), ids, rows)
+    def handing_in(self, ids: Sequence[str], rows: Array) -> Callable[[Path], None]:
+        """What writes a submission with these ids and rows into a folder."""
+        return lambda folder: self.write(self.place_in(folder), ids, np.asarray(rows))
 
 
 def form_of(sample: Path) -> SubmissionForm:

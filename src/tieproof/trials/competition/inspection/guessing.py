@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -20,13 +19,7 @@ import numpy as np
 from tieproof.kit import Array, count
 from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.luck import rounding
-from tieproof.trials.competition.inspection.attacks import (
-    FileAttack,
-    Material,
-    Secret,
-    WriteSubmission,
-    write,
-)
+from tieproof.trials.competition.inspection.attacks import FileAttack, Material, Secret, WriteSubmission
 from tieproof.trials.competition.inspection.judging import Scored, TaskTrial
 from tieproof.trials.competition.truth import GALLERY, GROUP, ID, LABEL, QUERY, ROLE, table
 
@@ -153,7 +146,7 @@ def _game_of_vectors(
         for at in columns:
             guess[one.row][at], guess[other.row][at] = secret.rows[other.row][at], secret.rows[one.row][at]
     labels = len({item.label for item in items})
-    hand_in = partial(write, material, submitted)
+    hand_in = material.form.handing_in(material.form.ids, submitted)
     return Game(hand_in, secret, guess, "whether two items share a label", "label", len(items), labels)
 
 
@@ -205,7 +198,7 @@ def _game_of_run(
         if row[0] in (queries or (row[0],)):
             row[column] = swap.get(row[column], row[column])
     form = material.form._replace(ids=tuple(f"{query} {document}" for query, document in scores))
-    hand_in = partial(write, material._replace(form=form), np.array(list(scores.values()))[:, None])
+    hand_in = form.handing_in(form.ids, np.array(list(scores.values()))[:, None])
     return Game(hand_in, material.secret, guess, "whether a document is relevant", "judgment", len(guess), 2)
 
 
@@ -287,12 +280,7 @@ def _judge_climbing(trial: TaskTrial, attack: FileAttack, game: WriteSubmission)
 
 
 def _climb_in_words(
-    game: Game,
-    outcomes: Sequence[Scored],
-    needed: int | None,
-    limit: int | None,
-    cost: int,
-    revealed: int,
+    game: Game, outcomes: Sequence[Scored], needed: int | None, limit: int | None, cost: int, revealed: int
 ) -> Iterator[str]:
     """What a submission reveals at least, and what any attack can learn at most.
 

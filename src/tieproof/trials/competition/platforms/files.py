@@ -34,7 +34,7 @@ def starting_kit(settings: Hosted, platform: str) -> Files:
     """The files of the starting kit, by their paths in its folder."""
     values = texts.fillings(settings, platform)
     files: Files = {
-        "score.py": texts.filled("codabench.py.txt", texts.program_values(settings)),
+        "score.py": texts.filled("codabench.py.txt", values),
         "evaluation.html": texts.page("evaluation", values),
         "data.html": texts.page("data", values),
     }

@@ -15,13 +15,7 @@ from zipfile import ZipFile, ZipInfo
 
 from tieproof.trials.competition import texts
 from tieproof.trials.competition.hosting import Hosted, HostedPhase
-from tieproof.trials.competition.platforms.files import (
-    Files,
-    as_yaml,
-    baseline_of,
-    columns_of,
-    starting_kit,
-)
+from tieproof.trials.competition.platforms.files import Files, as_yaml, baseline_of, columns_of, starting_kit
 from tieproof.trials.competition.scoring import TRUTH
 
 TAKEN = {"embeddings": ".npz, .npy, .csv", "run": ".txt"}
@@ -141,8 +135,7 @@ def _page(plan: BundlePlan, phase: HostedPhase, path: str, word: str) -> bytes |
 
 
 def _program(plan: BundlePlan, phase: HostedPhase, path: str, name: str) -> bytes:
-    extension = PurePath(TRUTH[plan.settings.scoring.task]).suffix
-    return texts.filled(name, texts.program_values(plan.settings) | {"extension": extension})
+    return texts.filled(name, texts.fillings(plan.settings, plan.platform))
 
 
 def _package(plan: BundlePlan, phase: HostedPhase, path: str, name: str) -> bytes:

@@ -9,11 +9,11 @@ from string import Template
 
 from tieproof import __version__
 from tieproof.trials.competition.hosting import Hosted
-from tieproof.trials.competition.scoring import Scoring
+from tieproof.trials.competition.scoring import TRUTH, Scoring
 
 
 def fillings(settings: Hosted, platform: str) -> dict[str, str]:
-    """The values of the names in the page templates, for a platform."""
+    """The values of the names in the templates of pages and programs, for a platform."""
     scoring, names, said = settings.scoring, settings.scoring._asdict(), tomllib.loads(read("sentences.toml"))
     truth = settings.phases[0].truth
     kind = "gallery" if truth and truth.roles else scoring.task
@@ -39,18 +39,10 @@ def fillings(settings: Hosted, platform: str) -> dict[str, str]:
         "hand_in": said["hand_in"][platform][scoring.task].format(**names, file=file),
         "refused": said["refused"][scoring.task],
         "kit": said["kit"][scoring.task],
-    }
-
-
-def program_values(settings: Hosted) -> dict[str, str]:
-    """The values of the names in the program templates."""
-    scoring = settings.scoring
-    return {
-        "title": repr(settings.title),
+        "title_in_python": repr(settings.title),
         "scoring": _written(scoring),
-        "measure": scoring.measures[0],
+        "extension": Path(TRUTH[scoring.task]).suffix,
         "version": __version__,
-        "requirement": requirement(),
     }
 
 
