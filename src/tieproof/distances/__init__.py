@@ -88,6 +88,9 @@ DISTANCES = DistanceRegistry(
     }
 )
 
+OF_SEVERAL = ("maxsim", "meanmaxsim")
+"""The distances of items of several vectors, which not all calls take."""
+
 SPELLED_ALIKE = 0.75
 """The least similarity, by `difflib`, of a misspelled name to the suggested one."""
 
