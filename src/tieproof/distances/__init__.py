@@ -88,11 +88,11 @@ DISTANCES = DistanceRegistry(
     }
 )
 
-OF_SEVERAL = ("maxsim", "meanmaxsim")
-"""The distances of items of several vectors, which not all calls take."""
-
 SPELLED_ALIKE = 0.75
 """The least similarity, by `difflib`, of a misspelled name to the suggested one."""
+
+OF_SEVERAL = ("maxsim", "meanmaxsim")
+"""The distances of items of several vectors, which not all calls take."""
 
 
 def our_name(name: str) -> str:
