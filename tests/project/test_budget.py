@@ -18,8 +18,8 @@ pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no do
 
 ROOMS = {
     "inputs": 9_639,
-    "distances": 4_711,
-    "engine": 4_863,
+    "distances": 4_714,
+    "engine": 4_867,
     "native": 858,
     "measures": 6_826,
     "show": 1_667,
@@ -28,17 +28,17 @@ ROOMS = {
     "trials": 12_879,
     "compat": 2_816,
     "integrations": 2_496,
-    "cli": 3_403,
+    "cli": 3_407,
     "data": 22,
     "tieproof": 902,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 69_544
+LINES_OF_SOURCE = 69_555
 LINES_OF_KERNELS = 7_728
 WORDS_OF_DOCS = 69_833
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 66_707
+LINES_OF_TESTS = 66_709
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -13,6 +13,7 @@ from tieproof.cli.options import (
     choice,
     command,
     complete_file,
+    distance,
     file_path,
     shared,
 )
@@ -58,7 +59,9 @@ def noise_of(text: str) -> float | str:
     tieproof.evaluate,
     HELP,
     EXAMPLES,
-    **shared("embeddings labels gallery gallery_labels distance measures groups gallery_groups categories average"),
+    **shared("embeddings labels gallery gallery_labels"),
+    distance=distance(several=True),
+    **shared("measures groups gallery_groups categories average"),
     **shared("confidence bits"),
     precision=Option("Round every distance to this format before ranking. Default: exact.", choice(FORMATS)),
     noise=Option(

@@ -18,7 +18,7 @@ from click.shell_completion import CompletionItem
 from tieproof.cli.commands import Argument, CommandWithExamples
 from tieproof.cli.output import Outputs
 from tieproof.cli.output import Text as Text
-from tieproof.distances import DISTANCES, our_name
+from tieproof.distances import DISTANCES, OF_SEVERAL, our_name
 from tieproof.errors import InputError
 from tieproof.evaluation.pictures import CURVES, PICTURES
 from tieproof.evaluation.saving import RECORDS
@@ -146,10 +146,11 @@ def measures(text: str, **more: Any) -> Option:
     return repeated(text, OptionKind("NAME", complete=complete_measure), "--measure", "-m", **more)
 
 
-def distance(text: str = "") -> Option:
-    """Return the option that names the distance."""
-    kind = OptionKind("NAME", complete=among(DISTANCES))
-    return Option(f"{text} One of {', '.join(DISTANCES)}.".lstrip(), kind, ("--distance", "-d"))
+def distance(text: str = "", several: bool = False) -> Option:
+    """Return the option that names the distance; `several`: also one of items of several vectors."""
+    known = [name for name in DISTANCES if several or name not in OF_SEVERAL]
+    kind = OptionKind("NAME", complete=among(known))
+    return Option(f"{text} One of {', '.join(known)}.".lstrip(), kind, ("--distance", "-d"))
 
 
 def flag(text: str, *spelled: str) -> Option:

@@ -96,6 +96,9 @@ SAME_ORDER = {"angular": "cosine", "angle": "cosine", "arccos": "cosine"}
 SPELLED_ALIKE = 0.75
 """The least similarity, by `difflib`, of a misspelled name to the suggested one."""
 
+OF_SEVERAL = ("maxsim", "meanmaxsim")
+"""The distances of items of several vectors, which not all calls take."""
+
 
 def our_name(name: str) -> str:
     """Return tieproof's name of a distance; letter case and separators do not matter.

@@ -85,7 +85,7 @@ class NearestLoop:
     def __init__(self, space: Space, problem: Search, plan: Plan, k: int, advance: Progress, admit: Admit) -> None:
         assert isinstance(problem.distance, Distance)
         self.space, self.excluded, self.k, self.advance, self.admit = space, problem.excluded, k, advance, admit
-        self.rows, self.threads, self.side = min(k, len(space.items)), plan.threads, plan.side
+        self.rows, self.threads, self.side = min(k, len(space.items)), plan.threads, plan.side_of(space)
         self.distances = distances_in(space, problem.distance)
         self.members = RowMembers.of(space.items.identity, len(space.items))
         self.memory = int(SHARE * plan.memory)

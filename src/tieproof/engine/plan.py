@@ -74,6 +74,10 @@ class Plan:
         batch = max(self.memory // BYTES_PER_COMPARED // 16 // self.threads, SMALLEST_BATCH)
         self.resources = Resources(self.memory // 12, np.dtype(np.float32), LONG, self.threads, batch)
 
+    def side_of(self, space: Space) -> int:
+        """Return the number of rows and columns of a tile of a space, less if a pair takes long."""
+        return max(1, int(self.side * space.pair_cost**0.5))
+
     def space_of(self, problem: Search, ends: tuple[int, ...] = ()) -> Space:
         """Return the space of real distances, or of rounded ones; `ends` of parts of the items as in `make_space`."""
         assert isinstance(problem.distance, Distance)
