@@ -508,7 +508,7 @@ def test_luck_is_a_two_step_test() -> None:
     assert not random.is_suspicious(0.4, 1)
     assert random.is_suspicious(0.41, 1)
     assert random.is_suspicious(-0.01, -1)
-    assert not is_gain(Luck(0.04, 0.0, 5), 1e-9)
+    assert is_gain(Luck(0.04, 0.0, 5), 1e-9)
     assert is_gain(Luck(0.04, 0.001, 5), 1e-6)
     assert not is_gain(Luck(0.04, 0.04, 5), 1e-6)
     assert not is_gain(Luck(-0.04, 0.001, 5), 1e-6)
