@@ -70,8 +70,11 @@ class AuditReport(Report, Shown, AsPage):
 
     @property
     def held(self) -> bool:
-        """Whether every finding is harmless, and the evaluator refused at most half of the attacks."""
-        return super().held and 2 * len(_refused(self)) <= len(attacks_of(self.findings))
+        """Whether every finding is harmless, and the evaluator refused at most nine of ten attacks.
+
+        One that refuses equal vectors, as it may, refuses most of the attacks.
+        """
+        return super().held and 10 * len(_refused(self)) <= 9 * len(attacks_of(self.findings))
 
     def to_text(self, width: int | None = None, color: bool = False, explain: bool = False) -> str:
         """The verdict in a sentence, then each likely cause, its repair, and one finding with a line to reproduce it.
