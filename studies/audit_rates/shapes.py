@@ -222,11 +222,13 @@ def precision_of_500(scores: Array, relevance: Array) -> float:
 
 
 def with_facts(embeddings: Array, labels: Array) -> dict[str, float]:
-    """Average precision with facts about the data: how many items are relevant, and how many are tied."""
+    """Average precision and its spread, with facts about the data: how many items are relevant, and how many tied."""
     search = rankings.leave_one_out(embeddings, labels)
     distinct = np.mean([len(np.unique(row)) for row in search.distances])
     facts = {"relevant per query": float(search.relevant.sum(axis=1).mean()), "queries": float(len(labels))}
-    return {"AP": lower_bound(embeddings, labels), **facts, "tied": 1 - float(distinct) / (len(labels) - 1)}
+    values = rankings.average_precision(worst_first(-search.distances, search.relevant))
+    facts |= {"AP": float(values.mean()), "spread": float(values.std())}
+    return facts | {"tied": 1 - float(distinct) / (len(labels) - 1)}
 
 
 def hamming_of_signs(embeddings: Array, labels: Array) -> float:
