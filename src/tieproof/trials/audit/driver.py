@@ -37,9 +37,9 @@ for _attack in (
     *blind.ATTACKS,
     *order_search.ATTACKS,
     *truth.ATTACKS,
-    *good.ATTACKS,
     *memory.ATTACKS,  # after other blind systems: whoever remembers a good system may remember it until the end
     *invariances.ATTACKS,
+    *good.ATTACKS,
     *recall_attacks.ATTACKS,
 ):
     ATTACKS.register(_attack)
