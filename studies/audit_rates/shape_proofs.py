@@ -10,7 +10,6 @@ from studies.audit_rates.families import Evaluator
 from studies.audit_rates.proofs import Proof
 from studies.audit_rates.rankings import Array
 
-
 RANDOM = np.random.default_rng(1)
 ITEMS, ASKED, CLASSES = 240, 60, 10
 LABELS = RANDOM.permutation(np.arange(ITEMS) % CLASSES)
