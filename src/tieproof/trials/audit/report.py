@@ -38,6 +38,9 @@ OF_RECALL = ("attack", "verdict", "score", "recall")
 """The columns of the table, and those for an evaluator of recall."""
 MEASURE = "measure"
 
+MOST_REFUSED = 0.8
+"""The largest share of refused attacks with which an evaluator is held; one that refuses ties refuses about 0.75."""
+
 
 @dataclass(frozen=True, repr=False)
 class AuditReport(Report, Shown, AsPage):
@@ -80,8 +83,8 @@ class AuditReport(Report, Shown, AsPage):
 
     @property
     def held(self) -> bool:
-        """Whether every finding is harmless, and the evaluator refused at most half of the attacks."""
-        return super().held and 2 * len(_refused(self)) <= len(attacks_of(self.findings))
+        """Whether every finding is harmless, and the evaluator refused no more attacks than `MOST_REFUSED`."""
+        return super().held and len(_refused(self)) <= MOST_REFUSED * len(attacks_of(self.findings))
 
     def to_text(self, width: int | None = None, color: bool = False, explain: bool = False) -> str:
         """The verdict in a sentence, then each likely cause, its repair, and one finding with a line to reproduce it.
@@ -122,9 +125,9 @@ class AuditReport(Report, Shown, AsPage):
                 shown = ""
         if not explain:
             return "\n\n".join([*parts, f"All {count(len(self.findings), 'finding')}: {EXPLAINED}"])
-        header, (rows,), *_ = _details(self, self.findings)
+        recall, header = is_of_recall(self), _details(self, []).header
         columns = [place for place, name in enumerate(header[:-1]) if several or name != MEASURE]
-        chosen = [[row[place] for place in columns] for row in rows]
+        chosen = [[_cells(finding, recall)[place] for place in columns] for finding in self.findings]
         return "\n\n".join([*parts, table([header[place] for place in columns], [chosen], width, color)])
 
     def to_markdown(self) -> str:
@@ -256,7 +259,7 @@ def _verdict(report: AuditReport) -> str:
         found = found.replace("no blind system gains from it", "a blind system gains a little")
     said = in_a_sentence(report, exploited, found, held).rstrip(".")
     if not report.held and not bad(report.findings):
-        said = "Not held: the evaluator refused most attacks, and the others found nothing"
+        said = "Not held: the evaluator refused nearly all attacks, and the others found nothing"
     if refused:
         said += (
             f"; {len(refused)} of {count(len(attacks), 'attack')} {'was' if len(refused) == 1 else 'were'} refused"
