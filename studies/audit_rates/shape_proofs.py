@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from studies.audit_rates.blind_spots import lower_bound
 from studies.audit_rates.families import Evaluator
 from studies.audit_rates.proofs import Proof
 from studies.audit_rates.rankings import Array
-from studies.audit_rates.shapes import lower_bound
 
 RANDOM = np.random.default_rng(1)
 ITEMS, ASKED, CLASSES = 240, 60, 10

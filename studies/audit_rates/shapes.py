@@ -4,13 +4,14 @@ Apart from its fault, each ranks relevant items last in their tie. Each fault is
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from studies.audit_rates import rankings
 from studies.audit_rates.blind_spots import Single, family, lower_bound, remembering, simply, worst_first
-from studies.audit_rates.families import Kind
+from studies.audit_rates.families import Family, Kind, register
 from studies.audit_rates.rankings import Array
 
 Dicts = dict[str, dict[str, Any]]
@@ -221,11 +222,13 @@ def precision_of_500(scores: Array, relevance: Array) -> float:
 
 
 def with_facts(embeddings: Array, labels: Array) -> dict[str, float]:
-    """Average precision with facts about the data: how many items are relevant, and how many are tied."""
+    """Average precision and its spread, with facts about the data: how many items are relevant, and how many tied."""
     search = rankings.leave_one_out(embeddings, labels)
     distinct = np.mean([len(np.unique(row)) for row in search.distances])
     facts = {"relevant per query": float(search.relevant.sum(axis=1).mean()), "queries": float(len(labels))}
-    return {"AP": lower_bound(embeddings, labels), **facts, "tied": 1 - float(distinct) / (len(labels) - 1)}
+    values = rankings.average_precision(worst_first(-search.distances, search.relevant))
+    facts |= {"AP": float(values.mean()), "spread": float(values.std())}
+    return facts | {"tied": 1 - float(distinct) / (len(labels) - 1)}
 
 
 def hamming_of_signs(embeddings: Array, labels: Array) -> float:
@@ -249,8 +252,10 @@ shape("mean ranks", "guilty", "relevance", any_within_ten(mean_place), "the mean
 shape("worst ranks", "honest", "relevance", any_within_ten(worst), "the last place of a tie, up to ten")
 shape("gamma", "guilty", "relevance", gamma)
 shape("nearest threshold", "guilty", "relevance", recall_near_false_positives)
-shape("negated bytes", "changes", "relevance", negated)
-shape("subtracted bytes", "changes", "gallery", subtracted)
+for name, takes, evaluator in (("negated bytes", "relevance", negated), ("subtracted bytes", "gallery", subtracted)):
+    does = "wraps around, of unsigned bytes; a thorough audit"
+    make = partial(lambda evaluator, strength, seed: evaluator, evaluator)
+    register(Family(name, "changes", does, takes, make, whole=True, thorough=True))
 shape("labels in half precision", "changes", "embeddings", labels_kept_as("float16"), "labels are equal from 2,048")
 shape("labels in float32", "changes", "embeddings", labels_kept_as("float32"), "labels are equal from 2^24")
 shape("labels in four bytes", "changes", "embeddings", labels_kept_as("int32"), "labels wrap after 2^32")

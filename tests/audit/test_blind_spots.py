@@ -300,7 +300,7 @@ def test_a_thorough_audit_accuses_no_honest_evaluator(evaluator: Callable[..., f
 @pytest.mark.usefixtures("few")
 def test_attacks_of_thorough_audits_can_be_named() -> None:
     thorough = {name for name, attack in ATTACKS.items() if attack.thorough}
-    assert thorough == {"three vectors", "six vectors"}
+    assert thorough == {"three vectors", "six vectors", "bytes"}
     assert tp.audit(zoo.lower, attacks=["three vectors"], items=60).finding("three vectors").verdict == "held"
     named = {each.attack for each in tp.audit(zoo.lower, skip=["zeros"], items=60).findings}
     assert not named & thorough

@@ -119,6 +119,6 @@ def test_a_wide_system_is_compared_with_random_vectors_of_its_width(name: str) -
     """The number gains by the width over random vectors of the usual width, and over no others."""
 
     def by_width(embeddings: Any, labels: Any) -> float:
-        return zoo.lower(embeddings[:, :16], labels) / 2 + min(embeddings.shape[1], 100) / 250
+        return zoo.lower(embeddings[:, :16], labels) / 2 + int(min(embeddings.shape[1], 100)) / 250
 
     assert tp.audit(by_width, attacks=[name], items=60).held

@@ -25,7 +25,7 @@ ROOMS = {
     "show": 1_667,
     "evaluation": 8_355,
     "analyses": 10_107,
-    "trials": 12_879,
+    "trials": 12_816,
     "compat": 2_816,
     "integrations": 2_496,
     "cli": 3_407,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 69_555
+LINES_OF_SOURCE = 69_492
 LINES_OF_KERNELS = 7_728
-WORDS_OF_DOCS = 69_833
+WORDS_OF_DOCS = 69_701
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 66_709
+LINES_OF_TESTS = 66_711
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -99,7 +99,7 @@ ALONE = {
     "show.pages.page": "Axis",
     "show.parts": "percent",
     "show.printable": "printable",
-    "show.shown": "AsJson markdown",
+    "show.shown": "AsJson EXPLAINED markdown",
     "show.style": "columns cut families",
     "whole_files": "naming",
 }

@@ -31,8 +31,8 @@ HELP = (
     "sklearn.metrics:ndcg_score, are called as they expect. With --command the evaluator is a program that reads "
     "TREC files.\n\n"
     f"Exit status: 0 if the evaluator withstood all attacks, {EXPLOITABLE} if a blind system, or an index that finds "
-    f"nothing more, gains from it, {FOUND} if the audit found another fault or most attacks were refused, 2 for bad "
-    "input, or if the evaluator fails in its first call.\n\n"
+    f"nothing more, gains from it, {FOUND} if the audit found another fault or nearly all attacks were refused, 2 "
+    "for bad input, or if the evaluator fails in its first call.\n\n"
     f"Attacks: {', '.join(name for name, attack in ATTACKS.items() if attack.kind != RECALL)}.\n\n"
     f"Attacks with --recall: {', '.join(name for name, attack in ATTACKS.items() if attack.kind == RECALL)}."
 )

@@ -26,7 +26,6 @@ class Writing(NamedTuple):
     empty : whether a query without listed documents is included, with an empty list
     memory : how arrays lie in memory, one of `MEMORY` by its place
     watched : whether the arguments are compared before and after the call
-    tensors : whether arrays are passed as tensors of torch
     """
 
     names: int = 0
@@ -35,7 +34,6 @@ class Writing(NamedTuple):
     empty: bool = False
     memory: int = 0
     watched: bool = False
-    tensors: bool = False
 
 
 AS_IT_COMES = Writing()

@@ -72,7 +72,7 @@ class Convention:
         """
         if not self.files:
             arguments = [_in_memory(each, case.writing.memory) for each in self.arguments(case)]
-            answer = evaluator(*(map(_as_tensor, arguments) if case.writing.tensors else arguments), **settings)
+            answer = evaluator(*arguments, **settings)
             if case.writing.watched:
                 _compare(self.arguments(case), arguments)
             return answer
@@ -97,13 +97,6 @@ def _in_memory(argument: Any, memory: int) -> Any:
     view = wide[(slice(None, None, 2),) * argument.ndim]
     view[...] = argument
     return view
-
-
-def _as_tensor(argument: Any) -> Any:
-    """A tensor that shares the memory of an array; anything else as it is."""
-    import torch
-
-    return torch.from_numpy(argument) if isinstance(argument, np.ndarray) else argument
 
 
 def _compare(before: Sequence[Any], after: Sequence[Any]) -> None:

@@ -4,6 +4,7 @@ _check ──► _calling: how the evaluator is called ──► _run: random em
 """
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -24,10 +25,9 @@ from tieproof.trials.audit.isolation import Isolated
 from tieproof.trials.audit.known import known_of, prepared
 from tieproof.trials.audit.luck import Luck, power
 from tieproof.trials.audit.outcomes import Outcome, attempt
-from tieproof.trials.audit.report import AuditReport
-from tieproof.trials.audit.reproduction import reproducing
+from tieproof.trials.audit.report import AuditReport, reproducing
 from tieproof.trials.audit.steadiness import Steadiness
-from tieproof.trials.audit.targets import Command, name_of, spelled
+from tieproof.trials.audit.targets import Command, name_of
 from tieproof.trials.sandbox.processes import ending_by_signals
 
 ATTACKS = AttackRegistry[Attack]()
@@ -37,9 +37,9 @@ for _attack in (
     *blind.ATTACKS,
     *order_search.ATTACKS,
     *truth.ATTACKS,
-    *good.ATTACKS,
     *memory.ATTACKS,  # after other blind systems: whoever remembers a good system may remember it until the end
     *invariances.ATTACKS,
+    *good.ATTACKS,
     *recall_attacks.ATTACKS,
 ):
     ATTACKS.register(_attack)
@@ -61,7 +61,8 @@ FIRST = LAYOUTS["shuffled"]
 def examined(evaluator: EvaluatorFunction | str, options: Options, progress: bool) -> AuditReport:
     """Audit an evaluator; `tieproof.audit` returns this report."""
     _check(options)
-    evaluator = spelled(evaluator) if isinstance(evaluator, str) else evaluator
+    if isinstance(evaluator, str):
+        evaluator = re.sub(r"^([\w.]+)\.(\w+)$", r"\1:\2", evaluator)  # as Python spells it
     known = known_of(evaluator, options.takes)
     for name, value in known.options.items() if known else ():
         if getattr(options, name) == getattr(Options(), name):
@@ -79,7 +80,7 @@ def examined(evaluator: EvaluatorFunction | str, options: Options, progress: boo
     line = reproducing(evaluator, options) if steady else lambda _: ""
     return AuditReport(
         evaluator=_title(evaluator),
-        takes=convention.takes + (f", as {known.says}" if known else ", as tensors of torch" * call.tensors),
+        takes=f"{convention.takes}, as {known.says}" if known else convention.takes,
         seed=options.seed,
         findings=[replace(finding, reproduce=line(finding)) for finding in findings],
         items=options.items,
@@ -147,50 +148,34 @@ IN_VAIN = 2
 """After this many calls that took too long even when repeated, calls are no longer repeated."""
 
 
-class _Patient:
-    """Calls with a limit in seconds, and once more with a longer limit if the call takes too long.
-
-    If the first call fails with arrays and succeeds with tensors of torch, all calls pass tensors.
+def _patient(call: Callable[[Case, Mapping[str, Any], float], Outcome], seconds: float) -> Call:
+    """A function that calls with a limit in seconds, and once more with a longer limit if the call takes too long.
 
     >>> limits = []
     >>> def slow(case, settings, limit):
     ...     limits.append(limit)
     ...     return Outcome({}, "timed out")
-    >>> ask = _Patient(slow, 30.0)
+    >>> ask = _patient(slow, 30.0)
     >>> answers = [ask(None, {}) for _ in range(4)]
     >>> limits
     [300.0, 90.0, 30.0, 90.0, 30.0, 30.0]
     """
+    calls = in_vain = 0
 
-    def __init__(self, call: Callable[[Case, Mapping[str, Any], float], Outcome], seconds: float) -> None:
-        self.call, self.seconds = call, seconds
-        self.calls = self.in_vain = 0
-        self.tensors = False
-
-    def __call__(self, case: Case, settings: Mapping[str, Any]) -> Outcome:
-        self.calls += 1
-        seconds = self.seconds * (WARM_UP if self.calls == 1 else 1)
-        case = self.handed(case)
-        outcome = self.call(case, settings, seconds)
-        if outcome.problem == "timed out" and self.in_vain < IN_VAIN:
-            outcome = self.call(case, settings, self.seconds * AGAIN)
-            self.in_vain += outcome.problem == "timed out"
-        if self.calls == 1 and outcome.problem in ("refused", "crashed") and isinstance(case, Case):
-            self.tensors = True
-            second = self.call(self.handed(case), settings, seconds)
-            self.tensors = not second.problem
-            return second if self.tensors else outcome
+    def ask(case: Case, settings: Mapping[str, Any]) -> Outcome:
+        nonlocal calls, in_vain
+        calls += 1
+        outcome = call(case, settings, seconds * (WARM_UP if calls == 1 else 1))
+        if outcome.problem == "timed out" and in_vain < IN_VAIN:
+            outcome = call(case, settings, seconds * AGAIN)
+            in_vain += outcome.problem == "timed out"
         return outcome
 
-    def handed(self, case: Case) -> Case:
-        """The case with tensors, if all calls pass tensors."""
-        return replace(case, writing=case.writing._replace(tensors=True)) if self.tensors else case
+    return ask
 
 
 @contextmanager
-def _calling(
-    evaluator: EvaluatorFunction | str, options: Options
-) -> Iterator[tuple[Convention, _Patient, Call | None]]:
+def _calling(evaluator: EvaluatorFunction | str, options: Options) -> Iterator[tuple[Convention, Call, Call | None]]:
     """The convention of the evaluator, and functions that call it: as always, and (or None) in a new process."""
     seconds = options.time_limit
     with ending_by_signals(again=True) if options.isolate or isinstance(evaluator, Command) else nullcontext():
@@ -204,8 +189,7 @@ def _calling(
             isolated = Isolated(name, options.takes)
             try:
                 convention = CONVENTIONS[isolated.convention()]
-                always, anew = _Patient(isolated, seconds), _Patient(isolated.anew, seconds)
-                yield convention, always, lambda case, settings: anew(always.handed(case), settings)
+                yield convention, _patient(isolated, seconds), _patient(isolated.anew, seconds)
             finally:
                 isolated.close()
             return
@@ -215,7 +199,7 @@ def _calling(
         def call(case: Case, settings: Mapping[str, Any], seconds: float) -> Outcome:
             return attempt(function, convention, case, settings, seconds)
 
-        yield convention, _Patient(call, seconds), None
+        yield convention, _patient(call, seconds), None
 
 
 def _run(

@@ -3,7 +3,8 @@
 A number that is the same for all random embeddings says nothing about a ranking; it is not judged.
 """
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,11 +23,17 @@ ANSWERED = 0
 MOST_KEPT = 0.5
 """The share of its gain over random embeddings that a system may keep which answers a tenth of the queries."""
 
-Judge = Callable[[Examination, str, Luck, list[Outcome]], tuple[Verdict, float, str]]
+Wrong = Callable[[str, Luck, float], bool]
+"""Whether the best number of a measure is wrong, beside those of random embeddings."""
 
 
-def _judged(attack: Attack, examination: Examination, cases: list[Case], judge: Judge) -> Iterator[Finding]:
-    """The findings on the outcomes of some cases, without those that are refused, if there are others."""
+def _judged(
+    attack: Attack, examination: Examination, cases: Sequence[Case], what: str, is_wrong: Wrong, together: bool
+) -> Iterator[Finding]:
+    """The findings on the best number of some cases, but for those that are refused if others are not.
+
+    together : whether one number of several is wrong only if all are
+    """
     baseline = examination.baseline(LAYOUT)
     assert not isinstance(baseline, Outcome), "no attack runs without it"
     outcomes = [examination.score(case) for case in cases]
@@ -34,20 +41,23 @@ def _judged(attack: Attack, examination: Examination, cases: list[Case], judge: 
     if outcomes[0].problem not in (None, "refused") or not known:
         yield from examination.failed(attack.name, outcomes[0], f"On the layout '{LAYOUT.name}'")
         return
+    found = []
     for measure, luck in baseline.items():
-        verdict, score, said = judge(examination, measure, luck, known)
-        verdict = Verdict.HELD if luck.is_constant else verdict
-        beside = f"random embeddings score {luck.mean:.4f} ± {luck.std:.4f}"
-        above = luck.deviations(score, examination.sign)
-        yield Finding(
-            attack.name, measure, verdict, score, luck.mean, luck.std, above, f"{said} {score:.4f}; {beside}."
-        )
+        numbers = [number for outcome in known if not math.isnan(number := outcome.value(measure))]
+        best = max(numbers, key=lambda number: examination.sign * number, default=luck.mean)
+        found.append((measure, luck, best, not luck.is_constant and is_wrong(measure, luck, best)))
+    every = all(wrong or luck.is_constant for _, luck, _, wrong in found)
+    for measure, luck, best, wrong in found:
+        verdict = Verdict.MISJUDGES if wrong and (every or not together) else Verdict.HELD
+        above = luck.deviations(best, examination.sign)
+        detail = f"{what} scores {best:.4f}; random embeddings score {luck.mean:.4f} ± {luck.std:.4f}."
+        yield Finding(attack.name, measure, verdict, best, luck.mean, luck.std, above, detail)
 
 
-def _is_above(examination: Examination, measure: str, luck: Luck, score: float, other: float) -> bool:
+def _is_above(examination: Examination, measure: str, luck: Luck, number: float, other: float) -> bool:
     """Whether one number is better than another by more than luck and rounding explain."""
     slack = EXPLOIT * luck.std + rounding(luck.mean) + examination.step(measure)
-    return examination.sign * (score - other) > slack
+    return examination.sign * (number - other) > slack
 
 
 def _perfect(examination: Examination) -> list[Case]:
@@ -64,46 +74,33 @@ def _with_noise(rows: Array, random: np.random.Generator) -> Array:
 
 
 def _knows_the_labels(attack: Attack, examination: Examination) -> Iterator[Finding]:
-    """Findings on a system that knows the labels; the better one of its numbers, with equal vectors and without."""
+    """Findings on a system that knows the labels, by the better number of equal vectors and of different ones."""
 
-    def judge(
-        examination: Examination, measure: str, luck: Luck, outcomes: list[Outcome]
-    ) -> tuple[Verdict, float, str]:
-        best = max((outcome.value(measure) for outcome in outcomes), key=lambda value: examination.sign * value)
-        worse = _is_above(examination, measure, luck, luck.mean, best)
-        return Verdict.MISJUDGES if worse else Verdict.HELD, best, "A system that knows the labels scores"
+    def is_wrong(measure: str, luck: Luck, best: float) -> bool:
+        return _is_above(examination, measure, luck, luck.mean, best)
 
-    return _judged(attack, examination, _perfect(examination), judge)
+    # beside a mean there may be a number that is smaller for good systems, such as the spread of the queries
+    return _judged(attack, examination, _perfect(examination), "A system that knows the labels", is_wrong, True)
 
 
 def _answers_a_tenth(attack: Attack, examination: Examination) -> Iterator[Finding]:
     """Findings on a good system without answers to the queries of all classes but one."""
     whole, _ = _perfect(examination)
-    asked = whole.labels if whole.query_labels is None else whole.query_labels
-    answered = asked == ANSWERED
+    answered = (whole.labels if whole.query_labels is None else whole.query_labels) == ANSWERED
+    parts = [_silent(whole, answered, value) for value in (0.0, np.nan)]
     if examination.convention.written:
         listed = np.tile(answered.astype(np.int64), (len(whole.labels), 1))
-        parts = [
-            replace(whole, listed=listed, writing=whole.writing._replace(empty=empty)) for empty in (False, True)
-        ]
-    else:
-        parts = [_silent(whole, answered, value) for value in (0.0, np.nan)]
+        writings = (whole.writing._replace(empty=empty) for empty in (False, True))
+        parts = [replace(whole, listed=listed, writing=writing) for writing in writings]
     full = examination.score(whole)
 
-    def judge(
-        examination: Examination, measure: str, luck: Luck, outcomes: list[Outcome]
-    ) -> tuple[Verdict, float, str]:
-        sign, all_ = examination.sign, full.value(measure)
-        known = [outcome.value(measure) for outcome in outcomes if not np.isnan(outcome.value(measure))]
-        best = max(known, key=lambda value: sign * value) if known else luck.mean
-        least = luck.mean + MOST_KEPT * (all_ - luck.mean)
-        keeps = _is_above(examination, measure, luck, all_, luck.mean) and _is_above(
-            examination, measure, luck, best, least
-        )
-        said = f"A good system scores {all_:.4f}; if it answers only a tenth of the queries, it scores"
-        return Verdict.MISJUDGES if keeps else Verdict.HELD, best, said
+    def is_wrong(measure: str, luck: Luck, best: float) -> bool:
+        number = full.value(measure)
+        kept = luck.mean + MOST_KEPT * (number - luck.mean)
+        pairs = (number, luck.mean), (best, kept)
+        return all(_is_above(examination, measure, luck, *pair) for pair in pairs)
 
-    return _judged(attack, examination, parts, judge)
+    return _judged(attack, examination, parts, "A good system that answers a tenth of the queries", is_wrong, False)
 
 
 def _silent(case: Case, answered: Array, value: float) -> Case:

@@ -112,7 +112,9 @@ def _drawn_again(contest: DrawnTrial, measure: str, luck: Luck, finding: Finding
         if failure := _failure(contest, measure, draws):
             return failure
         gains = _gains(draws, measure, examination)
-        if gained := is_gain(gains, examination.level, examination.step(measure)):
+        # a gain without any spread depends on nothing but the size, unless it is that of one and the same size
+        varies = contest.trial.own or not gains.is_constant
+        if gained := varies and is_gain(gains, examination.level, examination.step(measure)):
             verdict = _judged(contest, measure, luck, gains)
             break
     explained = gained and verdict is Verdict.HELD and contest.trial.own

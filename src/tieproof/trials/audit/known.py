@@ -5,6 +5,7 @@ A name is looked up before anything is imported, because a separate process may 
 
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -63,12 +64,41 @@ def known_of(evaluator: EvaluatorFunction | str, takes: str | None = None) -> Kn
 
 
 def prepared(evaluator: EvaluatorFunction | str, takes: str | None) -> tuple[EvaluatorFunction, Convention]:
-    """The function to call and its convention: a known evaluator in its wrapper, any other as it is."""
+    """The function to call and its convention: a known evaluator in its wrapper, any other one with its tensors."""
     known = known_of(evaluator, takes)
     function = load(evaluator) if isinstance(evaluator, str) else evaluator
-    if known is None:
-        return function, convention_of(function, takes)
-    return partial(known.wrapper, function), CONVENTIONS[known.takes]
+    if known:
+        return partial(known.wrapper, function), CONVENTIONS[known.takes]
+    convention = convention_of(function, takes)
+    return (function if convention.written else WithTensors(function)), convention
+
+
+class WithTensors:
+    """A function that is called with arrays or, if only that works the first time, with tensors of torch."""
+
+    def __init__(self, function: EvaluatorFunction) -> None:
+        self.function = function
+        self.tensors: bool | None = None
+
+    def __call__(self, *given: Any, **settings: Any) -> Any:
+        """What the function returns."""
+        if self.tensors is None:
+            try:
+                answer, self.tensors = self.function(*given, **settings), False
+            except Exception as error:
+                with suppress(Exception):
+                    answer, self.tensors = self.function(*map(_as_tensor, given), **settings), True
+                if not self.tensors:
+                    raise error from None
+            return answer
+        return self.function(*(map(_as_tensor, given) if self.tensors else given), **settings)
+
+
+def _as_tensor(argument: Any) -> Any:
+    """A tensor that shares the memory of an array; anything else as it is."""
+    import torch
+
+    return torch.from_numpy(argument) if isinstance(argument, np.ndarray) else argument
 
 
 Given = Mapping[str, Any]

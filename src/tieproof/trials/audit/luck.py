@@ -110,14 +110,12 @@ def is_gain(gains: Luck, level: float, step: float = 0.0) -> bool:
 
     step : the step of the evaluator's numbers, which the mean must exceed, because rounding may explain it otherwise
 
-    Differences that are all equal are no luck, and no gain: such a number depends only on the size of the data.
-
     >>> is_gain(Luck(0.1, 0.001, 5), 1e-5), is_gain(Luck(0.1, 0.1, 17), 1e-5), is_gain(Luck(0.1, 0.1, 17), 1e-3)
     (True, False, True)
     """
-    if not gains.mean > ROUNDING + step or gains.is_constant:
+    if not gains.mean > ROUNDING + step:
         return False
-    return tail(gains.mean / gains.error, gains.size - 1) < level
+    return not gains.std or tail(gains.mean / gains.error, gains.size - 1) < level
 
 
 def power(luck: Luck) -> float:

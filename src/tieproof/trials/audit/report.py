@@ -1,15 +1,23 @@
-"""The report of an audit as text, as Markdown and as a page."""
+"""The report of an audit as text, as Markdown and as a page, and the line of Python that reproduces a finding."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import ast
+import os
+import site
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
 from tieproof.kit import NARROWEST, WIDTH, AsPage, Shown, Table, count, in_one_line, table
+from tieproof.measures import Measure
 from tieproof.show.files import Formats
 from tieproof.show.printable import printable
 from tieproof.show.shown import EXPLAINED, markdown
 from tieproof.trials.attacks import (
+    BASELINE,
     TABLE,
     Finding,
     Report,
@@ -21,12 +29,17 @@ from tieproof.trials.attacks import (
     worst,
     wrapped,
 )
-from tieproof.trials.audit.conventions import CONVENTIONS
+from tieproof.trials.audit.conventions import CONVENTIONS, EvaluatorFunction
+from tieproof.trials.audit.examination import Options
+from tieproof.trials.audit.targets import Command, name_of
 
 HEADER = ("attack", "verdict", "score", "random", "deviations")
 OF_RECALL = ("attack", "verdict", "score", "recall")
 """The columns of the table, and those for an evaluator of recall."""
 MEASURE = "measure"
+
+MOST_REFUSED = 0.9
+"""The largest share of refused attacks with which an evaluator is held; one that refuses ties refuses about 0.89."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,8 +83,8 @@ class AuditReport(Report, Shown, AsPage):
 
     @property
     def held(self) -> bool:
-        """Whether every finding is harmless, and the evaluator refused at most half of the attacks."""
-        return super().held and 2 * len(_refused(self)) <= len(attacks_of(self.findings))
+        """Whether every finding is harmless, and the evaluator refused no more attacks than `MOST_REFUSED`."""
+        return super().held and len(_refused(self)) <= MOST_REFUSED * len(attacks_of(self.findings))
 
     def to_text(self, width: int | None = None, color: bool = False, explain: bool = False) -> str:
         """The verdict in a sentence, then each likely cause, its repair, and one finding with a line to reproduce it.
@@ -98,27 +111,24 @@ class AuditReport(Report, Shown, AsPage):
         0.8537 over random embeddings on average, with a standard error of 0.0020.
         <BLANKLINE>
         All 3 findings: --explain, or to_text(explain=True)
-        >>> print(report.to_text(explain=True)[:247])
-        attack    verdict      score   random           deviations
-        ----------------------------------------------------------
-        zeros     exploitable  1.0000  0.1427 ± 0.0024  +364.1
-        constant  exploitable  1.0000  0.1427 ± 0.0024  +364.1
-        nan       refused
         """
         width = max(width or WIDTH, NARROWEST)
-        if not explain:
-            parts = ["\n".join(wrapped(text, width) for text in _conclusions(self))]
-            for cause, findings in _groups(self).items():
-                shown = f"{cause} Shown by {count(len({each.attack for each in findings}), 'attack')}: "
-                parts.append(_paragraph(self, findings[0], shown, width))
-            return "\n\n".join([*parts, f"All {count(len(self.findings), 'finding')}: {EXPLAINED}"])
+        parts = ["\n".join(wrapped(text, width) for text in _conclusions(self))]
         several = _has_several_measures(self)
-        names = _header(self)
-        header = (*names[:1], MEASURE, *names[1:]) if several else names
-        rows = [_cells(finding, several, is_of_recall(self)) for finding in self.findings]
-        sentences = "\n".join(wrapped(text, width) for text in _sentences(self))
-        found = (_paragraph(self, finding, "", width) for finding in bad(self.findings))
-        return "\n\n".join([table(header, [rows], width, color), sentences, *found])
+        for cause, findings in _groups(self).items():
+            number = count(len({each.attack for each in findings}), "attack")
+            shown = f"{cause} Shown by {number}: "
+            for finding in findings if explain else findings[:1]:
+                name = f"{finding.attack}, {finding.measure}" if several else finding.attack
+                parts.append(wrapped(f"{shown}{name}, {finding.verdict}: {finding.detail}", width))
+                parts[-1] += f"\n    {printable(finding.reproduce)}" if finding.reproduce else ""
+                shown = ""
+        if not explain:
+            return "\n\n".join([*parts, f"All {count(len(self.findings), 'finding')}: {EXPLAINED}"])
+        recall, header = is_of_recall(self), _details(self, []).header
+        columns = [place for place, name in enumerate(header[:-1]) if several or name != MEASURE]
+        chosen = [[_cells(finding, recall)[place] for place in columns] for finding in self.findings]
+        return "\n\n".join([*parts, table([header[place] for place in columns], [chosen], width, color)])
 
     def to_markdown(self) -> str:
         """The report as Markdown, to paste into an issue: each cause and a line to reproduce it, and the findings."""
@@ -163,14 +173,10 @@ def is_of_recall(report: AuditReport) -> bool:
     return report.takes == CONVENTIONS["recall"].takes
 
 
-def _header(report: AuditReport) -> Sequence[str]:
-    return OF_RECALL if is_of_recall(report) else HEADER
-
-
 def _details(report: AuditReport, findings: Iterable[Finding]) -> Table:
-    names, recall = _header(report), is_of_recall(report)
-    header = (names[0], MEASURE, *names[1:], "what")
-    return Table(header, [[[*_cells(finding, True, recall), finding.detail] for finding in findings]])
+    recall = is_of_recall(report)
+    names = OF_RECALL if recall else HEADER
+    return Table((names[0], MEASURE, *names[1:], "what"), [[_cells(finding, recall) for finding in findings]])
 
 
 def _has_several_measures(report: AuditReport) -> bool:
@@ -183,21 +189,12 @@ def interval_of(finding: Finding) -> str:
     return " to ".join(ends)
 
 
-def _cells(finding: Finding, several: bool, recall: bool) -> Sequence[str]:
+def _cells(finding: Finding, recall: bool) -> Sequence[str]:
     score = "" if finding.score is None else f"{finding.score:.4f}"
     luck = "" if finding.random_mean is None else f"{finding.random_mean:.4f} ± {finding.random_std:.4f}"
     deviations = "" if finding.deviations is None else f"{finding.deviations:+.1f}"
-    names = [finding.attack, finding.measure] if several else [finding.attack]
-    if recall:
-        return [*names, str(finding.verdict), score, interval_of(finding)]
-    return [*names, str(finding.verdict), score, luck, deviations]
-
-
-def _paragraph(report: AuditReport, finding: Finding, before: str, width: int) -> str:
-    """A finding in words, and the line that reproduces it, if there is one."""
-    name = f"{finding.attack}, {finding.measure}" if _has_several_measures(report) else finding.attack
-    text = wrapped(f"{before}{name}, {finding.verdict}: {finding.detail}", width)
-    return f"{text}\n    {printable(finding.reproduce)}" if finding.reproduce else text
+    beside = [interval_of(finding)] if recall else [luck, deviations]
+    return [finding.attack, finding.measure, str(finding.verdict), score, *beside, finding.detail]
 
 
 ACCIDENTS = (Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.TOO_MUCH_OUTPUT)
@@ -262,7 +259,7 @@ def _verdict(report: AuditReport) -> str:
         found = found.replace("no blind system gains from it", "a blind system gains a little")
     said = in_a_sentence(report, exploited, found, held).rstrip(".")
     if not report.held and not bad(report.findings):
-        said = "Not held: the evaluator refused most attacks, and the others found nothing"
+        said = "Not held: the evaluator refused nearly all attacks, and the others found nothing"
     if refused:
         said += (
             f"; {len(refused)} of {count(len(attacks), 'attack')} {'was' if len(refused) == 1 else 'were'} refused"
@@ -275,3 +272,79 @@ def _powers(report: AuditReport) -> str:
     if len(gains) > 1:
         gains = [f"{gain} of {name}" for gain, name in zip(gains, report.power, strict=True)]
     return f"a gain {' or '.join(gains)}"
+
+
+ON_ALL_LAYOUTS = "zeros"
+"""An attack that scores random embeddings on every layout."""
+
+
+def reproducing(evaluator: EvaluatorFunction | str, options: Options) -> Callable[[Finding], str]:
+    """A function that makes the line of Python for a finding; the line is empty if none would reproduce it."""
+    spelled, imports = _called(evaluator)
+    defaults = _as_plain_values(Options())
+    changed = {name: value for name, value in _as_plain_values(options).items() if value != defaults[name]}
+    if spelled is None or not all(map(_can_be_written, changed.values())):
+        return lambda finding: ""
+    given = "".join(f", {name}={value!r}" for name, value in changed.items())
+
+    def line(finding: Finding) -> str:
+        attack = ON_ALL_LAYOUTS if finding.attack == BASELINE else finding.attack
+        what = "detail" if finding.score is None else "score"
+        report = f"tp.audit({spelled}, attacks=[{attack!r}]{given})"
+        return (
+            f"import tieproof as tp; {imports}print({report}.finding({finding.attack!r}, {finding.measure!r}).{what})"
+        )
+
+    return line
+
+
+def _called(evaluator: EvaluatorFunction | str) -> tuple[str | None, str]:
+    """The expression for the evaluator in a call of the audit, None if there is none, and the imports before it."""
+    if isinstance(evaluator, Command):
+        return f"Command({evaluator.template!r})", "from tieproof.trials.audit import Command; "
+    name = evaluator if isinstance(evaluator, str) else name_of(evaluator)
+    if name is None:
+        return None, ""
+    folder = _folder_to_add(name.partition(".")[0].partition(":")[0])
+    return repr(name), f"import sys; sys.path.insert(0, {folder!r}); " if folder else ""
+
+
+def _folder_to_add(package: str) -> str | None:
+    """The folder of a package that another process, started in the same folder, would not find; None if it would."""
+    with suppress(ImportError, ValueError):
+        spec = find_spec(package)
+        places = [] if spec is None else list(spec.submodule_search_locations or [spec.origin or ""])
+        folder = Path(places[0]).resolve().parent if places and places[0] not in ("", "built-in", "frozen") else None
+        if folder is not None and not _is_searched(folder):
+            return str(folder)
+    return None
+
+
+def _is_searched(folder: Path) -> bool:
+    """Whether any process that is started in the current folder searches a folder for imports."""
+    own = [Path.cwd(), *map(Path, filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))]
+    installed = [Path(path).resolve() for path in (*sysconfig.get_paths().values(), site.getusersitepackages())]
+    return folder in [path.resolve() for path in own] or folder in installed
+
+
+def _as_plain_values(options: Options) -> dict[str, Any]:
+    """The options without the choice of attacks, and with measures by their names."""
+    values = {field.name: getattr(options, field.name) for field in fields(options)}
+    del values["attacks"], values["skip"]
+    if isinstance(values["measure"], Mapping):
+        values["measure"] = {name: str(measure) for name, measure in values["measure"].items()}
+    elif isinstance(values["measure"], Measure):
+        values["measure"] = str(values["measure"])
+    return values
+
+
+def _can_be_written(value: Any) -> bool:
+    """Whether reading the `repr` of a value gives an equal value.
+
+    >>> _can_be_written({"batch_size": [1, 64]}), _can_be_written({"sort": [sorted]})
+    (True, False)
+    """
+    try:
+        return bool(ast.literal_eval(repr(value)) == value)
+    except (ValueError, SyntaxError):
+        return False

@@ -67,16 +67,6 @@ def name_of(evaluator: EvaluatorFunction) -> str | None:
     return f"{module}:{path}" if there is evaluator else None
 
 
-def spelled(name: str) -> str:
-    """The name with a colon before its last part, if it has none.
-
-    >>> spelled("sklearn.metrics.ndcg_score"), spelled("math:hypot"), spelled("math")
-    ('sklearn.metrics:ndcg_score', 'math:hypot', 'math')
-    """
-    module, dot, last = name.rpartition(".")
-    return f"{module}:{last}" if dot and ":" not in name else name
-
-
 class Command:
     """An evaluator that is a program: it reads a qrels file and a run file, and prints numbers.
 
