@@ -165,6 +165,7 @@ def test_lists_of_different_lengths_are_those_with_fewer_neighbors() -> None:
         True,
         False,
     ]
+    wrong: Any
     for wrong in ([[0, 1], [[5], 4, 9]], [[0, 1], 5], [["a"], ["b", "c"]], 7, [np.array(3), [1]], [[], []]):
         with pytest.raises(tp.InputError):
             tp.neighbor_recall(wrong, truth, k=3)

@@ -7,10 +7,11 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.exact import bounds, slices
-from tieproof.distances.exact.bounds import Intervals, inner_products
+from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.reals import Digits, Sums, rounded
 from tieproof.distances.exact.rows import Rows, as_integers, share_divisor
 from tieproof.distances.exact.slices import ExactRows, PairBatch
+from tieproof.distances.exact.terms import inner_products
 from tieproof.distances.exact.twofold import Pair, are_direct, of_pairs, sum_error, twofold_products
 from tieproof.distances.exact.words import products_of_words
 from tieproof.distances.gauge import NEAR, SpaceGauge

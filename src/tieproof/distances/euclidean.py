@@ -10,10 +10,11 @@ from tieproof.distances import Distance
 from tieproof.distances.curves import ROOT, Curve, curve
 from tieproof.distances.dot import LARGEST_SCALE
 from tieproof.distances.exact import bounds, slices
-from tieproof.distances.exact.bounds import Intervals, inner_products
+from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.reals import Digits, Real, Rounding, Sums, root_is_less, rounded, rounded_of_root
 from tieproof.distances.exact.rows import Rows, as_integers, share_divisor
 from tieproof.distances.exact.slices import ExactRows, PairBatch
+from tieproof.distances.exact.terms import inner_products
 from tieproof.distances.exact.twofold import (
     ERROR,
     Pair,

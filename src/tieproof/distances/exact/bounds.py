@@ -236,10 +236,6 @@ def city_blocks(
 
 def inner_products(queries: "Rows", items: "Rows", rows: IntArray, columns: IntArray) -> FloatArray:
     """Inner products of pairs of divided rows; many pairs of few rows are computed by a matrix product."""
-    if items.sparse:
-        from tieproof.distances.exact.terms import products_of_pairs
-
-        return products_of_pairs(queries, items, rows, columns)
     return _of_pairs(queries, items, rows, columns, products)
 
 

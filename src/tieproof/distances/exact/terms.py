@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.distances.exact import bounds
 from tieproof.distances.exact.rows import Rows
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
@@ -89,8 +90,10 @@ def products(x: Terms, y: Terms, width: int) -> Array:
     return out
 
 
-def products_of_pairs(queries: Rows, items: Rows, rows: IntArray, columns: IntArray) -> FloatArray:
-    """The products of pairs of divided rows, in float64."""
+def inner_products(queries: Rows, items: Rows, rows: IntArray, columns: IntArray) -> FloatArray:
+    """The products of pairs of divided rows, sparse or dense, in float64."""
+    if not items.sparse:
+        return bounds.inner_products(queries, items, rows, columns)
     out, size = np.empty(len(rows)), max(1, AT_ONCE // items.dimensions)
     for start in range(0, len(rows), size):
         span = slice(start, start + size)

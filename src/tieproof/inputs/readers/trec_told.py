@@ -51,7 +51,8 @@ def refuse_rankings(location: str | os.PathLike[str] | Piped, wanted: str, label
             "--qrels QRELS RUN RUN."
         )
         raise InputError(f"{name} contains {layout.kind}, not {wanted}. {advice}")
-    if layout is None and is_trial(line) and not labels:
+    is_told = layout is None and is_trial(line) and not labels
+    if is_told and not (wanted == QRELS.kind and line.split()[-1].isdigit()):  # qrels of BEIR without their header
         raise InputError(
             f"{name} contains trials or their scores, such as '{shown(line)}', not {wanted}. Use tieproof det TRIALS "
             "SCORES (tp.det_curve_of_pairs); for a run of three columns, tieproof run QRELS RUN."
