@@ -14,12 +14,12 @@ out.
 
 ## Systems that never look at their input
 
-They are tried on labels in five layouts: shuffled, interleaved, sorted with classes of unequal size, the largest first
-and the smallest first, and two classes. A blind system knows nothing of the classes, but the order of the data may
-follow them. Systems for ties of a special shape are tried only on shuffled labels, and much data only in one order.
-Systems with a dimension for each item must also gain over random vectors of the same width. Attacks on the lists of a run are tried only if the evaluator takes a run, attacks on a new
-process only with `--isolate`, and three and six vectors only with `--thorough`. What is handed in
-after a good system must gain over random embeddings and over the same system without the good one before it.
+They are tried on labels in five layouts: shuffled, interleaved, sorted with classes of unequal size, the largest
+first and the smallest first, and two classes. A blind system knows nothing of the classes, but the order of the data
+may follow them. Systems for ties of a special shape are tried only on shuffled labels, and much data only in one
+order. Systems with a dimension for each item must also gain over random vectors of the same width. Attacks on the
+lists of a run are tried only if the evaluator takes a run, attacks on a new process only with `--isolate`, and three
+and six vectors only with `--thorough`. What is handed in after a good system must gain over random embeddings and over the same system without the good one before it.
 
 | attack | what it hands in | why | seen in |
 """,
@@ -46,9 +46,9 @@ first half; the number counts as remembered if it is that of the good system, an
 """,
     "good system": """## Systems that know the labels
 
-They have equal vectors for all items of a class, or scores of 1 for relevant items and 0 for others. The one that must
-not score less than random embeddings is tried with a little noise, too, and the better number counts. Which queries
-are answered does not depend on how hard they are, but a system could leave out hard ones.
+They have equal vectors for all items of a class, or scores of 1 for relevant items and 0 for others. The one that
+must not score less than random embeddings is tried with a little noise, too, and the better number counts. Which
+queries are answered does not depend on how hard they are, but a system could leave out hard ones.
 
 | attack | what it hands in | why | seen in |
 """,
