@@ -32,6 +32,12 @@ def mapped(folder: Path) -> Any:
     return np.load(folder / "x.npy", mmap_mode="r")
 
 
+def vectors_cut_short(folder: Path) -> object:
+    items = tp.MultiVectors(mapped(folder), np.arange(7))
+    os.truncate(folder / "x.npy", 150)
+    return tp.evaluate(items, LABELS, distance="maxsim")
+
+
 def cut_short(folder: Path) -> object:
     embeddings = mapped(folder)
     os.truncate(folder / "x.npy", 150)
@@ -118,6 +124,9 @@ CASES: dict[str, Case] = {
     "NaN in a vector of an item": Case(
         lambda: tp.MultiVectors(with_value(np.nan), [0, 2, 6]),
         r"vectors must contain only finite numbers, but row 3 contains nan",
+    ),
+    "mapped vectors of items whose file was cut short": Case(
+        vectors_cut_short, r"was cut short after it was mapped", True
     ),
     "a mask of another shape": Case(
         lambda: tp.MultiVectors.padded(np.zeros((2, 3, 4)), np.ones((2, 4))), r"shapes are \(2, 3, 4\) and \(2, 4\)"

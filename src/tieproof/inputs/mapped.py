@@ -18,6 +18,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.multi_vectors import MultiVectors
 from tieproof.inputs.options import parse_memory
 from tieproof.ties import Array
 
@@ -149,6 +150,8 @@ def paths_of(value: Any) -> Iterator[str]:
         for each in value:
             if isinstance(each, np.ndarray):
                 yield from paths_of(each)
+    if isinstance(value, MultiVectors):
+        value = value.vectors
     while isinstance(value, np.ndarray):
         if isinstance(value, np.memmap) and isinstance(value.base, mmap.mmap):
             needed, present = value.offset + value.nbytes, value.base.size()
