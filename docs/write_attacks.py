@@ -19,7 +19,8 @@ first and the smallest first, and two classes. A blind system knows nothing of t
 may follow them. Systems for ties of a special shape are tried only on shuffled labels, and much data only in one
 order. Systems with a dimension for each item must also gain over random vectors of the same width. Attacks on the
 lists of a run are tried only if the evaluator takes a run, attacks on a new process only with `--isolate`, and three
-and six vectors only with `--thorough`. What is handed in after a good system must gain over random embeddings and over the same system without the good one before it.
+and six vectors only with `--thorough`. What is handed in after a good system must gain over random embeddings and
+over the same system without the good one before it.
 
 | attack | what it hands in | why | seen in |
 """,

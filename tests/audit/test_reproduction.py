@@ -88,7 +88,7 @@ def local() -> Callable[..., float]:
     [
         (local(), "zeros", {}),
         (zoo.breaks_ties_by_chance, "calling again", {}),
-        (zoo_guilty.first_score_of_labels, "order search", {}),
+        (zoo_guilty.first_score_of_labels, "zeros after a good system", {}),
         (zoo.by_sorting, "settings", {"vary": {"sort": [np.sort, zoo.unsorted]}}),
     ],
 )
