@@ -649,6 +649,10 @@ def test_fnmr_with_a_gallery(run: Run) -> None:
     assert outcome == (0, f"{rates}\n", "")
 
 
+def test_o_suggests_what_writes_a_result(run: Run) -> None:
+    assert "Did you mean one of: '--json', '--save'" in the_line(run("evaluate", "embeddings.npy", "-o", "x"))
+
+
 def test_det_is_that_of_the_library(run: Run) -> None:
     """Accepting scores from 0.7 on, one of three targets is missed, and one of three others is accepted."""
     pairs = [(1, "a b", 0.9), (1, "a c", 0.8), (1, "d e", 0.4), (0, "a d", 0.7), (0, "b e", 0.2), (0, "c e", 0.1)]
@@ -661,7 +665,11 @@ def test_det_is_that_of_the_library(run: Run) -> None:
     assert run("det", "trials.txt", "scores.txt", "--folds", "2", "--json", "-").out == f"{curve.to_json()}\n"
     assert "trials.txt is read" in the_line(run("det", "trials.txt", "scores.txt", "--json", "trials.txt"))
     assert "have the same lines" in the_line(run("det", "trials.txt", "trials.txt"))
-    assert "Missing argument 'SCORES'" in the_line(run("det", "trials.txt"))
+    assert "in two files" in the_line(run("det", "trials.txt"))
+    Path("pairs.csv").write_text("score,label\n" + "".join(f"{score},{label}\n" for label, _, score in pairs))
+    assert run("det", "pairs.csv", "--folds", "2") == (0, f"{curve}\n", "")
+    for command in ("scores", "evaluate", "fnmr"):
+        assert "tieproof det pairs.csv" in run(command, "pairs.csv").err
 
 
 def test_open_set_is_that_of_the_library(run: Run) -> None:
@@ -934,7 +942,12 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
         "Invalid value for '--missing': 'drop' is not one of zero, skip, error. See: tieproof run --help",
     ),
     "measure": ({}, "qrels.txt run.txt -m mAPP", "--measure: Unknown measure 'mAPP'."),
-    "one file": ({}, "qrels.txt", "Missing argument 'RUN...'. See: tieproof run --help"),
+    "one file": (
+        {},
+        "qrels.txt",
+        "qrels.txt was given alone, but QRELS and RUN are two files. For a table with the scores and the relevance of "
+        "documents, use tieproof scores qrels.txt.",
+    ),
     "two outputs on one screen": (
         {},
         "qrels.txt run.txt -q --json -",
@@ -1047,9 +1060,9 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
     "ties and zeros": (
         lambda: result_of(POINTS, [1, 1, 2, 2, 1]),
         [
-            "5 of 5 queries hold an ambiguous tie; 'tie std' has them independent.",
-            "2 vectors are all zero: their cosine similarity to everything is 0.",
+            "5 of 5 queries hold an ambiguous tie; 2 vectors are all zero.",
             "Report 'expected' with its interval, 'lower' for claims, and 'upper' never.",
+            "2 vectors are all zero: their cosine similarity to everything is 0.",
             "Evaluated 5 queries, leave-one-out among 5 items of 2 dimensions, under cosine distance.",
             "An ambiguous tie mixes relevant and other items; there are 5 of them.",
             "The largest tie holds 4 items. 'tie std' has the ties of each query broken independently; one order of the "

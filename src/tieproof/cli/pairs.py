@@ -4,28 +4,29 @@ from typing import Any
 
 import tieproof
 from tieproof.cli.files import as_sides, evaluated
-from tieproof.cli.options import COUNT, SHARE, Option, command, repeated, shared
+from tieproof.cli.options import COUNT, SHARE, Option, Text, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
 
 DET = (
     "Compute error rates and decisions of trials: EER, minDCF, TAR at FAR, best accuracy and F1, AUC.\n\n"
     "A trial is a line such as '1 a.wav b.wav' or 'a.wav b.wav target', and a score is a line such as 'a.wav b.wav "
-    "0.83', larger for pairs that are more alike. The two files may be exchanged, and packed."
+    "0.83', larger for pairs that are more alike. The two files may be exchanged, and packed. One file suffices if it "
+    "is a table with a row for each pair, and columns such as score and label, as tieproof scores reads it."
 )
 
-DET_EXAMPLES = ("tieproof det trials.txt scores.txt", "tieproof det pairs.csv trial_scores.csv --folds 10 --json -")
+DET_EXAMPLES = ("tieproof det trials.txt scores.txt", "tieproof det pairs.csv --folds 10 --json -")
 
 
 @command(
     tieproof.det_curve_of_pairs,
     DET,
     DET_EXAMPLES,
-    labels="The trials: pairs with their labels.",
-    scores=Option("The same pairs with their scores.", more={"required": True}),
+    labels="The trials: pairs with their labels; 1 is for a pair that matches.",
+    scores="The same pairs with their scores, unless they are in the same table.",
     folds=Option("The number of folds of consecutive trials, each with a threshold chosen on the others.", COUNT),
     **shared("explain json latex markdown"),
 )
-def det(outputs: Outputs, labels: str, scores: str, folds: int | None) -> None:
+def det(outputs: Outputs, labels: str, scores: Text, folds: int | None) -> None:
     """Read the files, write and show the rates."""
     make = lambda: tieproof.det_curve_of_pairs(labels, scores, folds=folds)  # noqa: E731
     answer(outputs, written(make, [labels, scores], outputs))

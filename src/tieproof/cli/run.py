@@ -87,7 +87,8 @@ EXAMPLES = (
     run=argument(
         "The documents of a system and their scores; several are ranked, as by tieproof leaderboard.",
         nargs=-1,
-        required=True,
+        required=False,
+        metavar="RUN...",
     ),
     **shared("measures"),
     level=Option(
@@ -151,6 +152,11 @@ def run(
     **settings: Any,
 ) -> None:
     """Read the files, evaluate the run, write and show the result."""
+    if not run:
+        raise InputError(
+            f"{qrels} was given alone, but QRELS and RUN are two files. For a table with the scores and the "
+            f"relevance of documents, use tieproof scores {qrels}."
+        )
     if len(run) > 1:
         _rank([qrels, *run])
         return

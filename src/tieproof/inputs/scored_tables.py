@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, warn
 from tieproof.inputs.categories import Average, categories_of
 from tieproof.inputs.frames import (
     Columns,
@@ -22,6 +22,9 @@ from tieproof.inputs.readers.columns import NO_DIMENSIONS
 from tieproof.inputs.sources import QRELS, Role, checked, decoded, warn_of_ranks
 from tieproof.ties import Array, FloatArray
 
+TABLE = "The table"
+"""What messages call a frame, which has no path."""
+
 
 def lists_in(
     name: str, given: Any, judged_by: Sequence[Any], grouped_by: tuple[Any, Average]
@@ -33,8 +36,7 @@ def lists_in(
     name : "scores" or "distances"
     judged_by : the relevance, the labels, and what else tells it
     """
-    is_table = isinstance(given, str | os.PathLike) or hasattr(as_frame(given), "columns")
-    if not is_table or any(each is not None for each in judged_by[:2]):
+    if not is_table(given) or any(each is not None for each in judged_by[:2]):
         return given, judged_by, grouped_by, None
     numbers, grades, queries = _read(given, "score" if name == "scores" else "distance")
     categories, average = grouped_by
@@ -42,20 +44,43 @@ def lists_in(
     return numbers, (grades, *judged_by[1:]), (groups, average), queries
 
 
+def is_table(given: Any) -> bool:
+    """Whether this is a file or a frame."""
+    return isinstance(given, str | os.PathLike) or hasattr(as_frame(given), "columns")
+
+
+def pairs_in(given: Any) -> tuple[FloatArray, Array, bool]:
+    """Return the labels and the scores of a table with a row for each pair, and whether these are distances."""
+    frame, name = _frame(given)
+    number = next((what for what in ("score", "distance") if name_of_column(frame, what) is not None), None)
+    if number is None:
+        raise InputError(
+            f"{name} has no column for the score of each pair, called {usual_names('score')}. Rename one, or give the "
+            "trials and their scores in two files."
+        )
+    [numbers], [labels], _ = _lists(frame, name, number, None, None)
+    return labels, numbers, number == "distance"
+
+
+def _frame(values: Any) -> tuple[Any, str]:
+    """Return the frame of a table, and what messages call it."""
+    if isinstance(values, str | os.PathLike):
+        return tables.read(values), os.fsdecode(values)
+    return as_frame(values), TABLE
+
+
 def _read(values: Any, what: Literal["score", "distance"]) -> tuple[list[Array], list[FloatArray], Array]:
     """Return the lists of a table, with their numbers and grades, and the names of their queries, sorted.
 
     what : the column of the numbers
     """
-    is_file = isinstance(values, str | os.PathLike)
-    frame, name = (tables.read(values), os.fsdecode(values)) if is_file else (as_frame(values), "The table")
+    frame, name = _frame(values)
     number = name_of_column(frame, what)
     if number is None and what == "score" and (far := name_of_column(frame, "distance")):
         raise InputError(
             f"{name} has distances, in column '{far}', where smaller is nearer, and no scores. Pass it to "
             "tp.evaluate_distances; on the command line, add --distances."
         )
-    numbers = column_for(frame, what, name)
     query, document = name_of_column(frame, "query"), name_of_column(frame, "document")
     others = [str(column) for column in frame.columns if plain(column) not in NO_DIMENSIONS]
     if query is None and others:
@@ -63,6 +88,20 @@ def _read(values: Any, what: Literal["score", "distance"]) -> tuple[list[Array],
             f"{name} has no column for the query, called {usual_names('query')}, but columns that may "
             f"be it: {', '.join(others)}. Rename the one that is; if all rows are one list, leave these columns out."
         )
+    lists = _lists(frame, name, what, query, document)
+    if query is None and document is None and np.isin(lists[1][0], (0, 1)).all() and name != TABLE:
+        warn(
+            f"{name} has neither queries nor documents, and is ranked as one list. If each row is a pair that a system "
+            f"accepts or rejects, use tieproof det {name}, or pass the path to tp.det_curve_of_pairs."
+        )
+    return lists
+
+
+def _lists(
+    frame: Any, name: str, what: str, query: Any, document: Any
+) -> tuple[list[Array], list[FloatArray], Array]:
+    """Return what `_read` does of a frame, by the names of its columns; without that of the query it is one list."""
+    numbers, number = column_for(frame, what, name), name_of_column(frame, what)
     grade = name_of_column(frame, "grade", besides=number)
     if grade is None:
         raise InputError(

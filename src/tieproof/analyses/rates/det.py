@@ -18,6 +18,7 @@ from tieproof.inputs.labels import as_labels
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_whole
 from tieproof.inputs.readers import trials
+from tieproof.inputs.scored_tables import is_table, pairs_in
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 
@@ -80,7 +81,8 @@ def det_curve_of_pairs(
     Parameters
     ----------
     labels : (n,) 1 for relevant pairs (genuine, target, duplicates), and 0 or -1 for all others
-        Or the path of a list of trials, with lines such as `1 a.wav b.wav` or `a.wav b.wav target`.
+        Or the path of a list of trials, with lines such as `1 a.wav b.wav` or `a.wav b.wav target`; or, without
+        scores, a table with a row for each pair, as a data frame or a file as `evaluate_scores` reads it.
     scores : (n,) larger is nearer
         Or the path of a file with lines `a.wav b.wav score`. The two files may be exchanged, and packed.
     embeddings : two arrays (n, d), the first and the second item of each pair, instead of scores
@@ -113,23 +115,28 @@ def det_curve_of_pairs(
     0.0
 
     """
+    similar = embeddings is None
+    if scores is None and embeddings is None and is_table(labels):
+        labels, scores, far = pairs_in(labels)
+        similar = not far
     files = [isinstance(each, str | os.PathLike) for each in (labels, scores)]
     if (scores is None) == (embeddings is None) or len(set(files)) > 1:
         raise InputError(
-            "Pass labels with either scores or embeddings=, or the paths of trials and scores.", "scores"
+            "Pass labels with either scores or embeddings=, the paths of trials and scores, or a table with both.",
+            "scores",
         )
     if any(files):
         labels, scores = trials.read(labels, scores)
     with about("scores" if embeddings is None else "embeddings"):
-        distances = -as_distances(scores, "scores") if embeddings is None else _of_rows(embeddings, distance, bits)
+        distances = as_distances(scores, "scores") if embeddings is None else _of_rows(embeddings, distance, bits)
     with about("labels", "scores"):
         given = as_numbers(labels, "labels").ravel()
         check_count(len(given), "labels", len(distances), "pairs")
         check_counts(int((given == 1).sum()), int((given != 1).sum()))
         if not any(np.isin(given, values).all() for values in ((0, 1), (-1, 1))):
             raise InputError(f"The labels of pairs must be 1 and 0, or 1 and -1, not {given.min()} to {given.max()}.")
-    curve, place = _curve(distances, given == 1)
-    if embeddings is None:
+    curve, place = _curve(-distances if similar else distances, given == 1)
+    if similar:
         curve = replace(curve, thresholds=0.0 - curve.thresholds)
     if folds is None:
         return curve

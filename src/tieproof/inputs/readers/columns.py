@@ -219,7 +219,8 @@ def refuse_scores(path: File, names: Sequence[str]) -> None:
     if scores and known <= NO_DIMENSIONS:
         raise InputError(
             f"{path} has scores, in column '{scores[0]}', not vectors. To score rankings by scores and relevance, "
-            f"use tieproof scores {path}, or pass the path to tp.evaluate_scores; rename a dimension to f0."
+            f"use tieproof scores {path}, or pass the path to tp.evaluate_scores; to accept or reject pairs by their "
+            f"scores, tieproof det {path} or tp.det_curve_of_pairs; rename a dimension to f0."
         )
 
 
