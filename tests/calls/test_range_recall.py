@@ -135,4 +135,4 @@ def test_queries_without_true_items_are_counted() -> None:
     """Of three, one has a true item, one rightly found nothing, and one wrongly something: 1, 1 and 0."""
     result = tp.range_recall(([0, 1, 1, 2], [4, 9]), ([0, 1, 1, 1], [4]))
     assert (result.mean_recall, result.to_dict()["queries_without_true_items"]) == (2 / 3, 2)
-    assert "2 queries have no true item" in str(result)
+    assert "2 queries without a true item: in the mean, 1 (nothing found) as 1" in str(result)

@@ -945,8 +945,8 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
     "one file": (
         {},
         "qrels.txt",
-        "qrels.txt was given alone, but QRELS and RUN are two files. For a table with the scores and the relevance of "
-        "documents, use tieproof scores qrels.txt.",
+        "qrels.txt was given alone, but QRELS and RUN are two files. For a table with the scores and the relevance "
+        "of documents, use tieproof scores qrels.txt.",
     ),
     "two outputs on one screen": (
         {},
@@ -1065,8 +1065,8 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
             "2 vectors are all zero: their cosine similarity to everything is 0.",
             "Evaluated 5 queries, leave-one-out among 5 items of 2 dimensions, under cosine distance.",
             "An ambiguous tie mixes relevant and other items; there are 5 of them.",
-            "The largest tie holds 4 items. 'tie std' has the ties of each query broken independently; one order of the "
-            "items for all queries can spread the mean several times as much.",
+            "The largest tie holds 4 items. 'tie std' has the ties of each query broken independently; one order of "
+            "the items for all queries can spread the mean several times as much.",
         ],
     ),
     "skipped": (

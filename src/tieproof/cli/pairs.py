@@ -10,8 +10,8 @@ from tieproof.cli.output import Outputs, answer, written
 DET = (
     "Compute error rates and decisions of trials: EER, minDCF, TAR at FAR, best accuracy and F1, AUC.\n\n"
     "A trial is a line such as '1 a.wav b.wav' or 'a.wav b.wav target', and a score is a line such as 'a.wav b.wav "
-    "0.83', larger for pairs that are more alike. The two files may be exchanged, and packed. One file suffices if it "
-    "is a table with a row for each pair, and columns such as score and label, as tieproof scores reads it."
+    "0.83', larger for pairs that are more alike. The two files may be exchanged, and packed. One file suffices if "
+    "it is a table with a row for each pair, and columns such as score and label, as tieproof scores reads it."
 )
 
 DET_EXAMPLES = ("tieproof det trials.txt scores.txt", "tieproof det pairs.csv --folds 10 --json -")

@@ -18,9 +18,6 @@ from tieproof.ties import BoolArray, FloatArray, IntArray
 USUAL_GRADES = -2, 10
 """The smallest and the largest grade that assessors usually give."""
 
-LARGEST_GRADE = 4
-"""The largest grade of most scales."""
-
 ASSESSORS = 5, 7, 12
 """Means of up to seven assessors are multiples of a fraction, of which these are the denominators, if rounded to two
 decimals; those of two, three, four and six are twelfths."""
@@ -124,7 +121,7 @@ def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
     if 2 * len(fractions) <= len(grades):
         return
     like_grades = (scores == np.rint(scores)) & (scores >= USUAL_GRADES[0]) & (scores <= USUAL_GRADES[1])
-    if not like_grades.all() or not _like_scores(judged.documents.query, grades, fractions, scores):
+    if not like_grades.all() or not _like_scores(judged.documents.query, grades, fractions):
         return
     has_equal = _different(np.repeat(ranked.query, ranked.length), scores) < len(scores)
     if has_equal or (scores == 0).any() or (scores == scores[0]).all():
@@ -134,15 +131,10 @@ def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
         )
 
 
-def _like_scores(query: IntArray, grades: FloatArray, fractions: FloatArray, scores: FloatArray) -> bool:
-    """Whether grades look like scores: because nearly all of a query are different, or no assessors have such means.
-
-    scores : what ranks; this is more likely to be grades if none is larger than most scales of grades
-    """
+def _like_scores(query: IntArray, grades: FloatArray, fractions: FloatArray) -> bool:
+    """Whether grades look like scores: nearly all of a query are different, or no assessors have such means."""
     if 10 * _different(query, grades) >= 9 * len(grades):
         return True
-    if scores.min() < 0 or scores.max() > LARGEST_GRADE:
-        return False
     means = any(np.abs(fractions * count - np.rint(fractions * count)).max() <= 0.01 * count for count in ASSESSORS)
     outside = fractions.min() < 0 or fractions.max() > USUAL_GRADES[1]
     return bool(outside or (not means and len(np.unique(fractions)) >= MANY_FRACTIONS))

@@ -45,14 +45,11 @@ SYMMETRIC = 2.0**-8
 FEWEST_ROWS = 10
 """The fewest rows if the diagonal is relevant: with fewer rows it may be the farthest item by chance."""
 
-MOST_IN_ORDER = 32
-"""The most items of a list whose order is checked."""
-
 FEWEST_STEPS = 8
 """The fewest pairs of consecutive items that show an order which is no chance."""
 
 NEARLY = 2.0**-20
-"""Distances may decrease along a sorted list by this share of the largest terms: an index computes in float32."""
+"""Distances may decrease along a sorted list by this share of the squared norms: an index computes in float32."""
 
 MEANT = {"distances": ("similarities", "evaluate_scores"), "scores": ("distances", "evaluate_distances")}
 """For each name: what was probably passed instead, and the function that takes it."""
@@ -138,26 +135,22 @@ def warn_of_other_order(
     queries, gallery : return the rows at some positions
     ids : (q, n) the listed items; -1 where there is none
     """
-    whole = np.flatnonzero((ids[:, :MOST_IN_ORDER] >= 0).all(axis=1))
+    whole = np.flatnonzero((ids[:, :CHECKED_ROWS] >= 0).all(axis=1))
     some = whole[:: max(1, len(whole) // CHECKED_ROWS)][:CHECKED_ROWS]
-    listed = ids[some, :MOST_IN_ORDER]
+    listed = ids[some, :CHECKED_ROWS]
     if distance not in ("cosine", "euclidean", "dot") or len(some) * (listed.shape[1] - 1) < FEWEST_STEPS:
         return
     own = queries(some)[:, None].astype(np.float64)
     items = gallery(listed.ravel()).astype(np.float64).reshape(*listed.shape, -1)
     with np.errstate(all="ignore"):  # what overflows is in no order
         squares, product = ((own**2).sum(axis=-1), (items**2).sum(axis=-1)), (own * items).sum(axis=-1)
-        sums = squares[0] + squares[1]
-        lengths = np.sqrt(squares[0]) * np.sqrt(squares[1])
+        extent = (squares[0] + squares[1]).max(axis=1, keepdims=True)
         orders = {
-            "euclidean": (((own - items) ** 2).sum(axis=-1), sums),
-            "dot": (-product, sums),
-            "cosine": (-product / np.where(lengths, lengths, 1), np.ones_like(sums)),
+            "euclidean": ((own - items) ** 2).sum(axis=-1) / extent,
+            "dot": -product / extent,
+            "cosine": -product / np.maximum(np.sqrt(squares[0] * squares[1]), np.finfo(np.float64).tiny),
         }
-        in_order = {
-            name: (np.diff(values) >= -NEARLY * extent[:, 1:]).all(axis=1)
-            for name, (values, extent) in orders.items()
-        }
+        in_order = {name: (np.diff(values) >= -NEARLY).all(axis=1) for name, values in orders.items()}
     for name, sorted_by in in_order.items():
         if sorted_by.all() and 2 * in_order[distance].sum() < len(some):
             warn(

@@ -22,9 +22,6 @@ from tieproof.inputs.readers.columns import NO_DIMENSIONS
 from tieproof.inputs.sources import QRELS, Role, checked, decoded, warn_of_ranks
 from tieproof.ties import Array, FloatArray
 
-TABLE = "The table"
-"""What messages call a frame, which has no path."""
-
 
 def lists_in(
     name: str, given: Any, judged_by: Sequence[Any], grouped_by: tuple[Any, Average]
@@ -55,8 +52,8 @@ def pairs_in(given: Any) -> tuple[FloatArray, Array, bool]:
     number = next((what for what in ("score", "distance") if name_of_column(frame, what) is not None), None)
     if number is None:
         raise InputError(
-            f"{name} has no column for the score of each pair, called {usual_names('score')}. Rename one, or give the "
-            "trials and their scores in two files."
+            f"{name} has no column for the score of each pair, called {usual_names('score')}. Rename one, or give "
+            "the trials and their scores in two files."
         )
     [numbers], [labels], _ = _lists(frame, name, number, None, None)
     return labels, numbers, number == "distance"
@@ -66,7 +63,7 @@ def _frame(values: Any) -> tuple[Any, str]:
     """Return the frame of a table, and what messages call it."""
     if isinstance(values, str | os.PathLike):
         return tables.read(values), os.fsdecode(values)
-    return as_frame(values), TABLE
+    return as_frame(values), "The table"
 
 
 def _read(values: Any, what: Literal["score", "distance"]) -> tuple[list[Array], list[FloatArray], Array]:
@@ -89,10 +86,15 @@ def _read(values: Any, what: Literal["score", "distance"]) -> tuple[list[Array],
             f"be it: {', '.join(others)}. Rename the one that is; if all rows are one list, leave these columns out."
         )
     lists = _lists(frame, name, what, query, document)
-    if query is None and document is None and np.isin(lists[1][0], (0, 1)).all() and name != TABLE:
+    if (
+        query is None
+        and document is None
+        and np.isin(lists[1][0], (0, 1)).all()
+        and isinstance(values, str | os.PathLike)
+    ):
         warn(
-            f"{name} has neither queries nor documents, and is ranked as one list. If each row is a pair that a system "
-            f"accepts or rejects, use tieproof det {name}, or pass the path to tp.det_curve_of_pairs."
+            f"{name} has neither queries nor documents, and is ranked as one list. If each row is a pair that a "
+            f"system accepts or rejects, use tieproof det {name}, or pass the path to tp.det_curve_of_pairs."
         )
     return lists
 

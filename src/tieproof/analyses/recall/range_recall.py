@@ -121,8 +121,7 @@ class RangeRecall(Shown, AsFrame):
         empty = int((self.true == 0).sum())
         right = int(((self.true == 0) & (self.found == 0)).sum())
         without = (
-            f"{count(empty, 'query')} {'has' if empty == 1 else 'have'} no true item: in the mean, {right:,} for which "
-            f"nothing was found {'counts' if right == 1 else 'count'} as 1, and {empty - right:,} as 0."
+            f"{count(empty, 'query')} without a true item: in the mean, {right:,} (nothing found) as 1, others as 0."
         )
         theirs = [f"{value:.4f}" for value in self.of_others.values()]
         rows = [("recall", f"{self.recall:.4f}", f"{self.mean_recall:.4f}"), ("big-ann recall", *theirs)]
