@@ -650,7 +650,7 @@ def test_fnmr_with_a_gallery(run: Run) -> None:
 
 
 def test_o_suggests_what_writes_a_result(run: Run) -> None:
-    assert "Did you mean one of: '--json', '--save'" in the_line(run("evaluate", "embeddings.npy", "-o", "x"))
+    assert "Did you mean --json or --save?" in the_line(run("evaluate", "embeddings.npy", "-o", "x"))
 
 
 def test_det_is_that_of_the_library(run: Run) -> None:

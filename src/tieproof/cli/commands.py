@@ -78,7 +78,11 @@ class CommandWithExamples(click.Command):
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
             if isinstance(error, click.NoSuchOption) and error.option_name in ("-o", "--out", "--output"):
-                error.possibilities = [name for param in self.params for name in param.opts if name in WRITTEN_BY]
+                known = [name for param in self.params for name in param.opts if name in WRITTEN_BY]
+                if known:
+                    raise click.UsageError(
+                        f"{error.message} Did you mean {' or '.join(known)}?", error.ctx
+                    ) from error
             raise
 
     def get_short_help_str(self, limit: int = 0) -> str:

@@ -307,7 +307,7 @@ def _unlike(source: Source, judged: JudgedDocuments, queries: Numbers) -> str | 
         return None
     query = min(shared.tolist(), key=names.__getitem__)
 
-    def ids(documents: Documents, queries: Sequence[int] = (query,), most: int = MOST_COMPARED) -> list[str]:
+    def ids(documents: Documents, queries: Any = (query,), most: int = MOST_COMPARED) -> list[str]:
         rows = np.flatnonzero(np.isin(documents.query, queries))[:most]
         return sorted(documents.id(row).decode(errors="replace") for row in rows.tolist())
 

@@ -22,6 +22,9 @@ from tieproof.inputs.readers.columns import NO_DIMENSIONS
 from tieproof.inputs.sources import QRELS, Role, checked, decoded, warn_of_ranks
 from tieproof.ties import Array, FloatArray
 
+Number = Literal["score", "distance"]
+"""The column of the numbers that rank."""
+
 
 def lists_in(
     name: str, given: Any, judged_by: Sequence[Any], grouped_by: tuple[Any, Average]
@@ -49,7 +52,8 @@ def is_table(given: Any) -> bool:
 def pairs_in(given: Any) -> tuple[FloatArray, Array, bool]:
     """Return the labels and the scores of a table with a row for each pair, and whether these are distances."""
     frame, name = _frame(given)
-    number = next((what for what in ("score", "distance") if name_of_column(frame, what) is not None), None)
+    numbers_of: tuple[Number, ...] = ("score", "distance")
+    number = next((what for what in numbers_of if name_of_column(frame, what) is not None), None)
     if number is None:
         raise InputError(
             f"{name} has no column for the score of each pair, called {usual_names('score')}. Rename one, or give "
@@ -66,11 +70,8 @@ def _frame(values: Any) -> tuple[Any, str]:
     return as_frame(values), "The table"
 
 
-def _read(values: Any, what: Literal["score", "distance"]) -> tuple[list[Array], list[FloatArray], Array]:
-    """Return the lists of a table, with their numbers and grades, and the names of their queries, sorted.
-
-    what : the column of the numbers
-    """
+def _read(values: Any, what: Number) -> tuple[list[Array], list[FloatArray], Array]:
+    """Return the lists of a table, with their numbers and grades, and the names of their queries, sorted."""
     frame, name = _frame(values)
     number = name_of_column(frame, what)
     if number is None and what == "score" and (far := name_of_column(frame, "distance")):
@@ -100,7 +101,7 @@ def _read(values: Any, what: Literal["score", "distance"]) -> tuple[list[Array],
 
 
 def _lists(
-    frame: Any, name: str, what: str, query: Any, document: Any
+    frame: Any, name: str, what: Number, query: Any, document: Any
 ) -> tuple[list[Array], list[FloatArray], Array]:
     """Return what `_read` does of a frame, by the names of its columns; without that of the query it is one list."""
     numbers, number = column_for(frame, what, name), name_of_column(frame, what)

@@ -121,7 +121,7 @@ def neighbor_recall(
     ([[3, -1]], 1.0)
 
     """
-    cutoffs = as_cutoffs(k)
+    cutoffs, ranked = as_cutoffs(k), None
     _check_found(found)
     if (truth is None) == (gallery is None):
         raise InputError(
@@ -148,8 +148,8 @@ def neighbor_recall(
         with calling({"embeddings": "queries"}):
             sides, budget = (ArgumentSide(queries), ArgumentSide(gallery)), as_budget(memory, threads)
             search = make_search(*sides, distance, budget, exclude=exclude, bits=bits)
-            search = in_memory(search)
-            known = ranked_truth(search, watched(progress))
+            ranked = in_memory(search)
+            known = ranked_truth(ranked, watched(progress))
     if not known.matches.any():
         raise InputError(
             f"None of the {known.n_queries:,} queries has an item to find, so that recall is unknown. Pass queries "
@@ -159,8 +159,9 @@ def neighbor_recall(
     lists = as_found(found, distances, known.n_items)
     with about("found"):
         check_count(len(lists.ids), "found lists", known.n_queries, "queries" if truth is None else "true lists")
-    if truth is None:
-        warn_of_other_order(search.queries.__getitem__, search.gallery.__getitem__, lists.ids, search.called)
+    if ranked is not None and ranked.gallery is not None:
+        own, items = ranked.queries, ranked.gallery
+        warn_of_other_order(lambda rows: own[rows], lambda rows: items[rows], lists.ids, ranked.called)
     largest, width = max(cutoffs), lists.ids.shape[1]
     if among is not None:
         check_whole("among", among, beside=", or None")
