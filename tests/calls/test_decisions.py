@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pytest
 
 import fnmr_oracle
@@ -217,6 +218,23 @@ def test_files_of_trials(form: str, tmp_path: Path) -> None:
     assert curve.eer.lower == curve.eer.upper == 1 / 3
     assert curve.to_dict() == tp.det_curve_of_pairs(str(scores), str(trials)).to_dict()
     assert curve.to_dict() == tp.det_curve_of_pairs(LABELS, [0.9, 0.8, 0.4, 0.7, 0.2, 0.1]).to_dict()
+
+
+@pytest.mark.parametrize("number", ["Similarity", "dist"])
+def test_a_table_of_pairs(number: str, tmp_path: Path) -> None:
+    """Whatever else it has; of distances, which are 1 minus the scores here, the thresholds are distances."""
+    scores = [0.75, 0.5, 0.5, 0.25]
+    values = scores if number == "Similarity" else [1 - score for score in scores]
+    rows = [
+        f"a{at};b{at};{value};{label}" for at, (value, label) in enumerate(zip(values, [1, 1, 0, 0], strict=True))
+    ]
+    (tmp_path / "pairs.csv").write_text("\n".join([f"file1;file2;{number};target", *rows]), encoding="utf-8")
+    curve = tp.det_curve_of_pairs(tmp_path / "pairs.csv")
+    expected = tp.det_curve_of_pairs([1, 1, 0, 0], scores)
+    assert (curve.eer, curve.auc) == (expected.eer, expected.auc)
+    assert curve.best_accuracy.threshold == (0.75 if number == "Similarity" else 0.25)
+    frame = pd.DataFrame({"score": scores, "label": [1, 1, 0, 0]})
+    assert tp.det_curve_of_pairs(frame).to_dict() == expected.to_dict()
 
 
 def test_scores_of_no_trials_and_trials_that_occur_twice(tmp_path: Path) -> None:

@@ -109,7 +109,38 @@ def test_a_filtered_search_is_asked_for_no_more_than_its_matches(
         check(tp.neighbor_recall([found], (own.ids, own.distances), k=k).per_query(k), expected)
     for result in (by_list, by_vectors):
         assert result.at(k).fewer.tolist()[0] == (len(order) < k)
-        assert ("can find fewer" in str(result)) == (len(order) < k)
+        assert ("can find fewer" in result.to_text(explain=True)) == (len(order) < k)
+
+
+@pytest.mark.parametrize("by", ["lists", "vectors"])
+def test_queries_without_an_item_to_find_are_left_out(by: str) -> None:
+    """The first query may find nothing, the second finds one of the two items at its filter, 0 and 1."""
+    found, exclude = [[0, 1], [0, 2], [0, 1]], [(0, 0), (0, 1), (0, 2), (1, 2)]
+    truth = [[-1, -1, -1], [0, 1, -1], [0, 1, 2]], [[np.nan] * 3, [0.0, 1.0, np.nan], [0.0, 1.0, 2.0]]
+    vectors: dict[str, Any] = {"queries": [[0.0]] * 3, "gallery": [[0.0], [1.0], [2.0]], "distance": "cityblock"}
+    options = {"truth": truth} if by == "lists" else vectors | {"exclude": exclude}
+    result = tp.neighbor_recall(found, **options, k=2)
+    assert result.per_query(2).lower.tolist() == result.per_query(2).upper.tolist() == [0.5, 1.0]
+    assert (result.queries, result.skipped, result[2].lower) == (2, (0,), 0.75)
+    assert result.columns()["query"].tolist() == [1, 2]
+    assert "Left out: 1 query with no item to find." in str(result)
+    assert result.to_dict()["queries_left_out"] == 1
+
+
+@pytest.mark.parametrize("by", ["euclidean", "dot", "cosine"])
+def test_lists_in_the_order_of_another_distance_are_noticed(by: str) -> None:
+    random = np.random.default_rng(2)
+    vectors: dict[str, Any] = {"queries": random.normal(size=(8, 3)).astype(np.float32)}
+    vectors["gallery"] = (random.normal(size=(60, 3)) * random.random((60, 1))).astype(np.float32)
+    found = tp.nearest(**vectors, k=5, distance=by).ids
+    says = rf"in the order of {by} distance, not of \w+: pass distance='{by}' \(-d {by}\)"
+    for used in {"euclidean", "dot", "cosine"} - {by}:
+        with pytest.warns(tp.InputWarning, match=says):
+            tp.neighbor_recall(found, **vectors, k=5, distance=used)
+        with pytest.warns(tp.InputWarning, match=says):
+            tp.examine_truth(found, **vectors, distance=used)
+    tp.neighbor_recall(found, **vectors, k=5, distance=by)  # and those of this distance, or of none, are not
+    tp.neighbor_recall(random.permuted(found, axis=1), **vectors, k=5)
 
 
 def test_an_exact_search_finds_all_whatever_it_chose() -> None:

@@ -129,3 +129,10 @@ def test_distances_that_are_equal_in_float64_are_within_the_same_radius(tmp_path
         tp.range_recall(([0, 1], [0]), tmp_path / "2", radius=1.0)
     assert tp.range_recall(([0, 1], [0]), tmp_path / "3", radius=1.0).recall == 0.5
     assert tp.range_recall(([0, 0], []), tmp_path / "2", radius=0.5).recall == 1.0
+
+
+def test_queries_without_true_items_are_counted() -> None:
+    """Of three, one has a true item, one rightly found nothing, and one wrongly something: 1, 1 and 0."""
+    result = tp.range_recall(([0, 1, 1, 2], [4, 9]), ([0, 1, 1, 1], [4]))
+    assert (result.mean_recall, result.to_dict()["queries_without_true_items"]) == (2 / 3, 2)
+    assert "2 queries without a true item: in the mean, 1 (nothing found) as 1" in str(result)

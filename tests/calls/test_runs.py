@@ -841,3 +841,28 @@ def test_a_tie_at_the_end_is_told_unless_rounding_hides_it(others: int, warned: 
         warnings.simplefilter("always")
         evaluate_run({query: {"absent": 1} for query in lists}, lists, measures=["P@9"])
     assert sum("were probably cut off" in str(each.message) for each in caught) == warned
+
+
+SWAPPED = "probably swapped. Pass the qrels first"
+
+
+@pytest.mark.parametrize("queries", [1, 5])
+@pytest.mark.parametrize("kind", ["normal", "BM25", "cosine"])
+def test_swapped_judgments_are_noticed_by_rounded_scores(kind: str, queries: int) -> None:
+    draw = np.random.default_rng(7)
+    scores = {"normal": draw.normal(size=50), "BM25": 30 * draw.random(50), "cosine": draw.random(50)}[kind]
+    run = {f"q{at}": {f"d{i}": float(scores[10 * at + i].round(1)) for i in range(10)} for at in range(queries)}
+    qrels = {query: {f"d{i}": int(i % 3 == 0) * (1 + i % 2) for i in range(10)} for query in run}
+    with pytest.warns(tp.InputWarning, match=SWAPPED):
+        tp.evaluate_run(run, qrels, measures=["AP"])
+
+
+@pytest.mark.parametrize("assessors", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("digits", [2, 9])
+def test_means_of_assessors_are_grades(assessors: int, digits: int) -> None:
+    """Also if a model ranks by whole numbers, as a language model that is asked for grades does."""
+    draw = np.random.default_rng(7)
+    means = draw.integers(0, 4, size=(50, assessors)).mean(axis=1).round(digits).tolist()
+    qrels = {"q": {f"d{i}": mean for i, mean in enumerate(means)}}
+    run = {"q": {f"d{i}": float(draw.integers(0, 5)) for i in range(50)}}
+    tp.evaluate_run(qrels, run, measures=["AP"])  # pytest turns a warning into an error

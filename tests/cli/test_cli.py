@@ -653,6 +653,10 @@ def test_fnmr_with_a_gallery(run: Run) -> None:
     assert outcome == (0, f"{rates}\n", "")
 
 
+def test_o_suggests_what_writes_a_result(run: Run) -> None:
+    assert "Did you mean --json or --save?" in the_line(run("evaluate", "embeddings.npy", "-o", "x"))
+
+
 def test_det_is_that_of_the_library(run: Run) -> None:
     """Accepting scores from 0.7 on, one of three targets is missed, and one of three others is accepted."""
     pairs = [(1, "a b", 0.9), (1, "a c", 0.8), (1, "d e", 0.4), (0, "a d", 0.7), (0, "b e", 0.2), (0, "c e", 0.1)]
@@ -680,6 +684,8 @@ def test_det_is_that_of_the_library(run: Run) -> None:
         assert "tieproof det TRIALS SCORES" in the_line(run(*given.split()))
     assert "tieproof det pairs.csv" in the_line(run("fnmr", "pairs.csv"))
     assert "tieproof fnmr" in the_line(run("det", "embeddings.npy", "labels.npy"))
+    for command in ("scores", "evaluate", "fnmr"):
+        assert "tieproof det pairs.csv" in run(command, "pairs.csv").err
 
 
 def test_open_set_is_that_of_the_library(run: Run) -> None:
@@ -952,7 +958,12 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
         "Invalid value for '--missing': 'drop' is not one of zero, skip, error. See: tieproof run --help",
     ),
     "measure": ({}, "qrels.txt run.txt -m mAPP", "--measure: Unknown measure 'mAPP'."),
-    "one file": ({}, "qrels.txt", "Missing argument 'RUN...'. See: tieproof run --help"),
+    "one file": (
+        {},
+        "qrels.txt",
+        "qrels.txt was given alone, but QRELS and RUN are two files. For a table with the scores and the relevance "
+        "of documents, use tieproof scores qrels.txt.",
+    ),
     "two outputs on one screen": (
         {},
         "qrels.txt run.txt -q --json -",
@@ -1065,9 +1076,9 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
     "ties and zeros": (
         lambda: result_of(POINTS, [1, 1, 2, 2, 1]),
         [
-            "5 of 5 queries hold an ambiguous tie; 'tie std' has them independent.",
-            "2 vectors are all zero: their cosine similarity to everything is 0.",
+            "5 of 5 queries hold an ambiguous tie; 2 vectors are all zero.",
             "Report 'expected' with its interval, 'lower' for claims, and 'upper' never.",
+            "2 vectors are all zero: their cosine similarity to everything is 0.",
             "Evaluated 5 queries, leave-one-out among 5 items of 2 dimensions, under cosine distance.",
             "An ambiguous tie mixes relevant and other items; there are 5 of them.",
             "The largest tie holds 4 items. 'tie std' has the ties of each query broken independently; one order "

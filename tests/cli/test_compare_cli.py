@@ -78,6 +78,15 @@ def test_a_run_with_other_ids_of_documents_is_named(folder: Path, capsys: pytest
         assert capsys.readouterr().err == says
 
 
+@pytest.mark.parametrize("part", ["#0", "_0", "-p0", "::1"])
+def test_parts_of_judged_documents_are_named(part: str) -> None:
+    """The first query has found none of a judged document."""
+    qrels = {"q1": {"D049": 1, "D05": 0}, "q2": {"D7": 1}}
+    says = rf"'D7{part}' may be a part of 'D7': if so, pass documents= \(--documents\)"
+    with pytest.warns(tp.InputWarning, match=says):
+        tp.evaluate_run(qrels, {"q1": {f"D9{part}": 0.5}, "q2": {f"D8{part}": 0.5, f"D7{part}": 0.25}})
+
+
 def test_options_are_those_of_python(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = {
         name: tp.evaluate(embeddings, LABELS, distance="euclidean", measures=["AP", "P@1"], average="macro")

@@ -84,9 +84,16 @@ def test_lines_and_records(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out.startswith("1\t0.75\tbad\n1\t0.75\tinput.sure\n")
 
 
+def test_several_measures_of_several_runs_are_a_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = {name: tp.evaluate_run(QRELS, given, measures=["nDCG@10", "AP"]) for name, given in RUNS.items()}
+    assert run("run", "qrels.txt", *FILES, "-m", "nDCG@10,AP") == 0
+    assert capsys.readouterr().out == f"{tp.table(results)}\n"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        ("run qrels.txt runs/bad.txt runs/input.tied -m AP,RR -q", "--lines applies to a single run, but 2"),
         ("run qrels.txt runs/bad.txt runs/input.tied --ci 0.9", "--ci applies to a single run, but 2 were given"),
         ("leaderboard qrels.txt runs -m AP,RR", "by one measure, not by AP,RR"),
         ("leaderboard qrels.txt runs --verify x", "--verify is of records"),

@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_643,
+    "inputs": 9_706,
     "distances": 4_716,
     "engine": 4_867,
     "native": 858,
     "measures": 6_826,
     "show": 1_667,
-    "evaluation": 8_355,
-    "analyses": 10_107,
+    "evaluation": 8_376,
+    "analyses": 10_133,
     "trials": 12_816,
     "compat": 2_816,
     "integrations": 2_496,
-    "cli": 3_407,
+    "cli": 3_449,
     "data": 22,
     "tieproof": 902,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 69_498
+LINES_OF_SOURCE = 69_650
 LINES_OF_KERNELS = 7_728
-WORDS_OF_DOCS = 69_715
+WORDS_OF_DOCS = 69_709
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 66_721
+LINES_OF_TESTS = 66_831
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -43,6 +43,9 @@ COMMANDS = {
 _FILES = {"det": "pairs", "open-set": "pairs", "neighbor-recall": "recall", "range-recall": "recall"}
 """The files of commands that have another name."""
 
+WRITTEN_BY = ("--json", "--save")
+"""The options that write a result; many programs call theirs -o."""
+
 COMPLETE = "_TIEPROOF_COMPLETE"
 """The variable of the environment by which a shell asks for completions."""
 
@@ -74,6 +77,12 @@ class CommandWithExamples(click.Command):
             return super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
+            if isinstance(error, click.NoSuchOption) and error.option_name in ("-o", "--out", "--output"):
+                known = [name for param in self.params for name in param.opts if name in WRITTEN_BY]
+                if known:
+                    raise click.UsageError(
+                        f"{error.message} Did you mean {' or '.join(known)}?", error.ctx
+                    ) from error
             raise
 
     def get_short_help_str(self, limit: int = 0) -> str:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from inspect import signature
 from typing import Any
 
 import click
@@ -29,8 +30,9 @@ from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import NOT_JUDGED
 from tieproof.evaluation.printed import RULES
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.runs import as_in_runs
+from tieproof.evaluation.runs import as_in_runs, evaluate_runs
 from tieproof.evaluation.text import about_run
+from tieproof.inputs import system_names
 from tieproof.inputs.readers import text
 from tieproof.inputs.readers.location import Piped, split, with_pipes_read
 from tieproof.measures.base import Measure, parse
@@ -76,6 +78,7 @@ EXAMPLES = (
     "tieproof run qrels.txt chunks.run --documents documents.txt --duplicates first",
     "tieproof run qrels.txt run.txt -m ndcg_cut.10 --as trec_eval",
     "tieproof run qrels.txt run.txt --save run.tieproof",
+    "tieproof run qrels.txt base.run ours.run -m nDCG@10,AP --latex table.tex",
 )
 
 
@@ -85,9 +88,11 @@ EXAMPLES = (
     EXAMPLES,
     qrels="The judgments; a grade above 0 is relevant.",
     run=argument(
-        "The documents of a system and their scores; several are ranked, as by tieproof leaderboard.",
+        "The documents of a system and their scores; several are ranked, as by tieproof leaderboard, or shown as by "
+        "tp.table if several measures are named.",
         nargs=-1,
-        required=True,
+        required=False,
+        metavar="RUN...",
     ),
     **shared("measures"),
     level=Option(
@@ -151,8 +156,17 @@ def run(
     **settings: Any,
 ) -> None:
     """Read the files, evaluate the run, write and show the result."""
+    if not run:
+        raise InputError(
+            f"{qrels} was given alone, but QRELS and RUN are two files. For a table with the scores and the "
+            f"relevance of documents, use tieproof scores {qrels}."
+        )
     if len(run) > 1:
-        _rank([qrels, *run])
+        named, _ = _as_in_trec_eval(as_in_runs(settings["measures"]))
+        if "measures" in given_options() and len(named) > 1:
+            _tabulate(outputs, [qrels, *run], settings | {"measures": named})
+        else:
+            _rank([qrels, *run])
         return
     if rule is not None and (lines or distribution):
         raise InputError(
@@ -202,12 +216,30 @@ def _rank(files: Sequence[str]) -> None:
     assert isinstance(group, click.Group)
     leaderboard = group.get_command(context, "leaderboard")
     assert leaderboard is not None
+    given = _given_of_several(files, [str(option.name) for option in leaderboard.params])
+    context.invoke(leaderboard, files=files, **{name: context.params[name] for name in given})
+
+
+def _tabulate(outputs: Outputs, files: Sequence[str], settings: Mapping[str, Any]) -> None:
+    """Show several measures of several runs as `tieproof.table` does."""
+    _given_of_several(files, [*signature(tieproof.evaluate_run).parameters, "explain", "json", "latex", "markdown"])
+    systems = system_names.named(files[1:], {})
+
+    def scored() -> tieproof.ScoreTable:
+        (judged_by, *runs), pairs = read_files((files[0], *systems.values()), settings)
+        options = {**settings, **{name: values for name, (_, values) in pairs.items()}}
+        return tieproof.table(dict(zip(systems, evaluate_runs(judged_by, runs, **options), strict=True)))
+
+    answer(outputs, written(scored, [*files, *filter(None, map(settings.get, PAIRS))], outputs))
+
+
+def _given_of_several(files: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Return the options that were given; InputError for one that is not known for several runs."""
     given = [name for name in given_options() if name not in ("qrels", "run")]
-    known = [option.name for option in leaderboard.params]
     for name in given:
         if name not in known:
             raise InputError(f"--{name} applies to a single run, but {len(files) - 1} were given; leave it out.")
-    context.invoke(leaderboard, files=files, **{name: context.params[name] for name in given})
+    return given
 
 
 PAIRS = {"categories": ("query", "category"), "documents": ("chunk", "document")}

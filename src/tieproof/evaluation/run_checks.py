@@ -18,6 +18,13 @@ from tieproof.ties import BoolArray, FloatArray, IntArray
 USUAL_GRADES = -2, 10
 """The smallest and the largest grade that assessors usually give."""
 
+ASSESSORS = 5, 7, 12
+"""Means of up to seven assessors are multiples of a fraction, of which these are the denominators, if rounded to two
+decimals; those of two, three, four and six are twelfths."""
+
+MANY_FRACTIONS = 6
+"""So many different fractions are scores, unless they are such means."""
+
 SHORTEST = 10
 """The fewest documents of lists that are supposed to be cut off; shorter ones are often examples."""
 
@@ -106,15 +113,15 @@ def choose(
 def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
     """Warn if the qrels look like a run and the run looks like qrels.
 
-    Most scores are fractions, and nearly all of a query are different. Grades are small whole numbers, of which some
-    are equal or 0. So means of several assessors, and whole numbers by which a model ranks, are not warned about.
+    Most scores are fractions. Grades are small whole numbers, of which some are equal or 0. So means of several
+    assessors, and whole numbers by which a model ranks, are not warned about.
     """
     grades, scores = judged.grade, ranked.score
     fractions = grades[grades != np.rint(grades)]
     if 2 * len(fractions) <= len(grades):
         return
     like_grades = (scores == np.rint(scores)) & (scores >= USUAL_GRADES[0]) & (scores <= USUAL_GRADES[1])
-    if not like_grades.all() or 10 * _different(judged.documents.query, grades) < 9 * len(grades):
+    if not like_grades.all() or not _like_scores(judged.documents.query, grades, fractions):
         return
     has_equal = _different(np.repeat(ranked.query, ranked.length), scores) < len(scores)
     if has_equal or (scores == 0).any() or (scores == scores[0]).all():
@@ -122,6 +129,15 @@ def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
             f"The qrels have fractional grades, such as {fractions[0]:g}, and all scores of the run are small "
             "whole numbers: the two were probably swapped. Pass the qrels first, then the run."
         )
+
+
+def _like_scores(query: IntArray, grades: FloatArray, fractions: FloatArray) -> bool:
+    """Whether grades look like scores: nearly all of a query are different, or no assessors have such means."""
+    if 10 * _different(query, grades) >= 9 * len(grades):
+        return True
+    means = any(np.abs(fractions * count - np.rint(fractions * count)).max() <= 0.01 * count for count in ASSESSORS)
+    outside = fractions.min() < 0 or fractions.max() > USUAL_GRADES[1]
+    return bool(outside or (not means and len(np.unique(fractions)) >= MANY_FRACTIONS))
 
 
 def _different(query: IntArray, value: FloatArray) -> int:

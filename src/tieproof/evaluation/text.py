@@ -237,6 +237,8 @@ def about_ties(result: Measured) -> Iterator[str]:
     if ties.ambiguous_ties:
         largest = f"the largest tie holds {count(ties.largest_tie, 'item')}"
         more = "'tie std' has them independent" if _share_an_order(result) else largest
+        if ties.zero_vectors:
+            more = _are_zero(ties.zero_vectors)
         hold = "holds" if touched == 1 else "hold"
         yield f"{touched:,} of {count(queries, 'query')} {hold} an ambiguous tie; {more}."
     elif changed:
@@ -254,12 +256,12 @@ def about_ties(result: Measured) -> Iterator[str]:
     elif open_ends:
         has = "has" if open_ends == 1 else "have"
         yield f"{open_ends:,} of {count(queries, 'query')} {has} a list that was cut off, perhaps within a tie."
-    yield from _about_zeros(result)
     is_open = ties.ambiguous_ties or changed or open_ends
     if is_open and not (result.search == "approximate" and open_ends):
         yield REPORT
         for name in medians(result):
             yield f"{name}: the smaller, the better, so 'upper' is the value for claims."
+    yield from _about_zeros(result)
     if open_ends:
         yield from _about_ends(result)
 
@@ -337,10 +339,13 @@ def _about_ends(result: Measured) -> Iterator[str]:
 
 
 def _about_zeros(result: Measured) -> Iterator[str]:
-    """How many vectors are all zero; no sentence if there are none."""
+    """How many vectors are all zero, unless a sentence on ties has said it, and how alike they are by cosine."""
     zeros = result.ties.zero_vectors
-    if zeros:
-        subject = f"{count(zeros, 'vector')} {'is' if zeros == 1 else 'are'} all zero"
-        whose = "its" if zeros == 1 else "their"
-        cosine = f": {whose} cosine similarity to everything is 0" if result.setting.distance == "cosine" else ""
-        yield f"{subject}{cosine}."
+    by_cosine = result.setting.distance == "cosine"
+    if zeros and (by_cosine or not result.ties.ambiguous_ties):
+        cosine = f": {'its' if zeros == 1 else 'their'} cosine similarity to everything is 0" if by_cosine else ""
+        yield f"{_are_zero(zeros)}{cosine}."
+
+
+def _are_zero(zeros: int) -> str:
+    return f"{count(zeros, 'vector')} {'is' if zeros == 1 else 'are'} all zero"

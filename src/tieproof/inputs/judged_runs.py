@@ -3,6 +3,7 @@
 A document is looked up by its id: in a table of all documents, or in the dictionary of the run.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -306,8 +307,8 @@ def _unlike(source: Source, judged: JudgedDocuments, queries: Numbers) -> str | 
         return None
     query = min(shared.tolist(), key=names.__getitem__)
 
-    def ids(documents: Documents) -> list[str]:
-        rows = np.flatnonzero(documents.query == query)[:MOST_COMPARED]
+    def ids(documents: Documents, queries: Any = (query,), most: int = MOST_COMPARED) -> list[str]:
+        rows = np.flatnonzero(np.isin(documents.query, queries))[:most]
         return sorted(documents.id(row).decode(errors="replace") for row in rows.tolist())
 
     of_judged = ids(judged.documents)[0]
@@ -316,8 +317,18 @@ def _unlike(source: Source, judged: JudgedDocuments, queries: Numbers) -> str | 
         return SequenceMatcher(None, of_judged.casefold(), ranked.casefold()).ratio()
 
     nearest = max(ids(source.documents), key=likeness)
+    advice = "If the ids differ in letter case, prefixes or padding, make them equal."
+    known = set(ids(judged.documents, shared, MOST_COMPARED**2))
+    for part in ids(source.documents, shared):
+        wholes = [part[: mark.start()] for mark in re.finditer(r"\W|_", part) if part[: mark.start()] in known]
+        if wholes:
+            advice = (
+                f"{part!r} may be a part of {wholes[-1]!r}: if so, pass documents= (--documents), which tells the "
+                "document of each part."
+            )
+            break
     return (
         f"{source.name}: no document is judged for its query, so that nothing relevant was retrieved. For query "
-        f"{names[query].decode(errors='replace')!r} the qrels have {of_judged!r}, and the run has {nearest!r}. If "
-        "the ids differ in letter case, prefixes or padding, make them equal."
+        f"{names[query].decode(errors='replace')!r} the qrels have {of_judged!r}, and the run has {nearest!r}. "
+        f"{advice}"
     )

@@ -1,6 +1,6 @@
 """Data that is probably not what it is taken for: packed codes, self-matches, scores in place of distances."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -46,6 +46,12 @@ SYMMETRIC = 2.0**-8
 
 FEWEST_ROWS = 10
 """The fewest rows if the diagonal is relevant: with fewer rows it may be the farthest item by chance."""
+
+FEWEST_STEPS = 8
+"""The fewest pairs of consecutive items that show an order which is no chance."""
+
+NEARLY = 2.0**-20
+"""Distances may decrease along a sorted list by this share of the squared norms: an index computes in float32."""
 
 MEANT = {"distances": ("similarities", "evaluate_scores"), "scores": ("distances", "evaluate_distances")}
 """For each name: what was probably passed instead, and the function that takes it."""
@@ -130,6 +136,39 @@ def warn_of_self_matches(pairs: list[tuple[int, int]], count: int) -> None:
         "that the query finds itself, however bad the embeddings are. Leave these items out of the gallery, or pass "
         f"the pairs as exclude=; the first is {pairs[0]}."
     )
+
+
+def warn_of_other_order(
+    queries: Callable[[IntArray], Embeddings], gallery: Callable[[IntArray], Embeddings], ids: IntArray, distance: str
+) -> None:
+    """Warn if the lists of some queries are in the order of another distance, and most are not in that of this one.
+
+    queries, gallery : return the rows at some positions
+    ids : (q, n) the listed items; -1 where there is none
+    """
+    whole = np.flatnonzero((ids[:, :CHECKED_ROWS] >= 0).all(axis=1))
+    some = whole[:: max(1, len(whole) // CHECKED_ROWS)][:CHECKED_ROWS]
+    listed = ids[some, :CHECKED_ROWS]
+    if distance not in ("cosine", "euclidean", "dot") or len(some) * (listed.shape[1] - 1) < FEWEST_STEPS:
+        return
+    own = queries(some)[:, None].astype(np.float64)
+    items = gallery(listed.ravel()).astype(np.float64).reshape(*listed.shape, -1)
+    with np.errstate(all="ignore"):  # what overflows is in no order
+        squares, product = ((own**2).sum(axis=-1), (items**2).sum(axis=-1)), (own * items).sum(axis=-1)
+        extent = (squares[0] + squares[1]).max(axis=1, keepdims=True)
+        orders = {
+            "euclidean": ((own - items) ** 2).sum(axis=-1) / extent,
+            "dot": -product / extent,
+            "cosine": -product / np.maximum(np.sqrt(squares[0] * squares[1]), np.finfo(np.float64).tiny),
+        }
+        in_order = {name: (np.diff(values) >= -NEARLY).all(axis=1) for name, values in orders.items()}
+    for name, sorted_by in in_order.items():
+        if sorted_by.all() and 2 * in_order[distance].sum() < len(some):
+            warn(
+                f"The lists are in the order of {name} distance, not of {distance}: pass distance={name!r} (-d "
+                f"{name}) if that is how they were found."
+            )
+            return
 
 
 def warn_of_similarities(matrix: Embeddings, name: str) -> None:

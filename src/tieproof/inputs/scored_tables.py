@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, warn
 from tieproof.inputs.categories import Average, categories_of
 from tieproof.inputs.frames import (
     Columns,
@@ -22,6 +22,9 @@ from tieproof.inputs.readers.trec_told import refuse_rankings
 from tieproof.inputs.sources import QRELS, Role, checked, decoded, warn_of_ranks
 from tieproof.ties import Array, FloatArray
 
+Number = Literal["score", "distance"]
+"""The column of the numbers that rank."""
+
 
 def lists_in(
     name: str, given: Any, judged_by: Sequence[Any], grouped_by: tuple[Any, Average]
@@ -33,8 +36,7 @@ def lists_in(
     name : "scores" or "distances"
     judged_by : the relevance, the labels, and what else tells it
     """
-    is_table = isinstance(given, str | os.PathLike) or hasattr(as_frame(given), "columns")
-    if not is_table or any(each is not None for each in judged_by[:2]):
+    if not is_table(given) or any(each is not None for each in judged_by[:2]):
         return given, judged_by, grouped_by, None
     numbers, grades, queries = _read(given, "score" if name == "scores" else "distance")
     categories, average = grouped_by
@@ -42,11 +44,17 @@ def lists_in(
     return numbers, (grades, *judged_by[1:]), (groups, average), queries
 
 
-def _read(values: Any, what: Literal["score", "distance"]) -> tuple[list[Array], list[FloatArray], Array]:
+def is_table(given: Any) -> bool:
+    """Whether this is a file or a frame."""
+    return isinstance(given, str | os.PathLike) or hasattr(as_frame(given), "columns")
+
+
+def _read(values: Any, what: Number) -> tuple[list[Array], list[FloatArray], Array]:
     """Return the lists of a table, with their numbers and grades, and the names of their queries, sorted.
 
     what : the column of the numbers
     """
+    is_file = isinstance(values, str | os.PathLike)
     frame, name, number, grade = _named_columns(values, what)
     query, document = name_of_column(frame, "query"), name_of_column(frame, "document")
     others = [str(column) for column in frame.columns if plain(column) not in NO_DIMENSIONS]
@@ -66,6 +74,11 @@ def _read(values: Any, what: Literal["score", "distance"]) -> tuple[list[Array],
     values = [*map(tables.as_column, columns.values())]
     lists = Columns([*columns], values, getattr(frame, "lines", ()))
     queries = trec.numbering()
+    if query is None and document is None and set(lists["relevance"].tolist()) <= {0, 1} and is_file:
+        warn(
+            f"{name} has neither queries nor documents, and is ranked as one list. If each row is a pair that a "
+            f"system accepts or rejects, use tieproof det {name}, or pass the path to tp.det_curve_of_pairs."
+        )
     source, _ = checked(lists, Role(name, "is", trec.RUN, what), queries)
     judged, _ = checked(lists, QRELS._replace(name=name, verb="is"), queries)
     warn_of_ranks(source, queries)
@@ -84,7 +97,7 @@ def labels_and_scores(table: Any) -> tuple[Array, Array]:
     return label, score
 
 
-def _named_columns(values: Any, what: Literal["score", "distance"]) -> tuple[Any, str, Any, Any]:
+def _named_columns(values: Any, what: Number) -> tuple[Any, str, Any, Any]:
     """Return the frame of a table, its name, and the names of the columns of its numbers and of their relevance."""
     is_file = isinstance(values, str | os.PathLike)
     if is_file:

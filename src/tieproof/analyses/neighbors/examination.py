@@ -18,6 +18,7 @@ from tieproof.evaluation.cluster import Local
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.arrays import as_array, check_count
 from tieproof.inputs.identities import as_item_numbers
+from tieproof.inputs.lookalikes import warn_of_other_order
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_whole
 from tieproof.show.parts import apart, count, distance_meant
@@ -204,6 +205,8 @@ def examine_truth(
     duplicates = duplicates_of(sides.gallery, digests_of(sides.gallery, Local(), budget.threads))
     found = find(search, Local(), {}, watched(progress), duplicates)
     listed = as_item_numbers(array[:, :wanted], "true ids")
+    within = np.where(listed < n_items, listed, -1)
+    warn_of_other_order(sides.queries.take, sides.gallery.take, within, found.distance)
     faults, said = _faults(listed, found, partial(_places, search))
 
     def far(query: int, item: int) -> float:

@@ -18,7 +18,7 @@ from tieproof.inputs.labels import as_labels
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_whole
 from tieproof.inputs.readers import trials
-from tieproof.inputs.scored_tables import labels_and_scores
+from tieproof.inputs.scored_tables import is_table, labels_and_scores
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 
@@ -115,12 +115,13 @@ def det_curve_of_pairs(
     0.0
 
     """
-    if isinstance(labels, str | os.PathLike) and scores is None and embeddings is None:
+    if scores is None and embeddings is None and is_table(labels):
         labels, scores = labels_and_scores(labels)
     files = [isinstance(each, str | os.PathLike) for each in (labels, scores)]
     if (scores is None) == (embeddings is None) or len(set(files)) > 1:
         raise InputError(
-            "Pass labels with either scores or embeddings=, or the paths of trials and scores.", "scores"
+            "Pass labels with either scores or embeddings=, the paths of trials and scores, or a table with both.",
+            "scores",
         )
     if any(files):
         labels, scores = trials.read(labels, scores)

@@ -13,6 +13,7 @@ from tieproof.distances import DistanceFunction, DistanceName
 from tieproof.errors import InputError, about, calling
 from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_search, watched
 from tieproof.inputs.arrays import as_array, check_count
+from tieproof.inputs.lookalikes import warn_of_other_order
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.inputs.options import check_whole
@@ -81,7 +82,8 @@ def neighbor_recall(
         The vectors among which the nearest items are found exactly, as `evaluate` ranks them.
     exclude : rows (query, item), or (q, n) bools, with `gallery`
         Pairs that are left out, such as the items that do not pass the filter of a query. Found items among them
-        count as not found. The recall of a query that has fewer than k items left is the share of these.
+        count as not found. The recall of a query that has fewer than k items left is the share of these; a query
+        without any is left out, as one whose true list has only -1.
     distance, bits, memory, threads, progress :
         As in `evaluate`, for `gallery`. The gallery is ranked once for every k, or only once if `among` is given.
 
@@ -119,7 +121,7 @@ def neighbor_recall(
     ([[3, -1]], 1.0)
 
     """
-    cutoffs = as_cutoffs(k)
+    cutoffs, ranked = as_cutoffs(k), None
     _check_found(found)
     if (truth is None) == (gallery is None):
         raise InputError(
@@ -146,16 +148,20 @@ def neighbor_recall(
         with calling({"embeddings": "queries"}):
             sides, budget = (ArgumentSide(queries), ArgumentSide(gallery)), as_budget(memory, threads)
             search = make_search(*sides, distance, budget, exclude=exclude, bits=bits)
-            known = ranked_truth(in_memory(search), watched(progress))
-    if not known.matches.all():
+            ranked = in_memory(search)
+            known = ranked_truth(ranked, watched(progress))
+    if not known.matches.any():
         raise InputError(
-            f"Query {int(np.argmin(known.matches))} has no item to find, so that its recall is unknown. Leave such "
-            f"queries out ({int((known.matches == 0).sum()):,} of {known.n_queries:,}).",
+            f"None of the {known.n_queries:,} queries has an item to find, so that recall is unknown. Pass queries "
+            "that have one.",
             "truth" if exclude is None else "exclude",
         )
     lists = as_found(found, distances, known.n_items)
     with about("found"):
         check_count(len(lists.ids), "found lists", known.n_queries, "queries" if truth is None else "true lists")
+    if ranked is not None and ranked.gallery is not None:
+        own, items = ranked.queries, ranked.gallery
+        warn_of_other_order(lambda rows: own[rows], lambda rows: items[rows], lists.ids, ranked.called)
     largest, width = max(cutoffs), lists.ids.shape[1]
     if among is not None:
         check_whole("among", among, beside=", or None")
@@ -182,10 +188,11 @@ def neighbor_recall(
         points = tuple(_points(known, lists, cutoffs, among))
     return NeighborRecall(
         truth=known.called,
-        queries=known.n_queries,
+        queries=int((known.matches > 0).sum()),
         n_items=known.n_items,
         listed=None if known.lists is None else known.listed,
         points=points,
+        skipped=tuple(np.flatnonzero(known.matches == 0).tolist()),
     )
 
 
@@ -212,18 +219,20 @@ def _points(
     """Yield the recall at each k; the ks that count the same found items are ranked together."""
     # Elsewhere all ties are whole, and the recalls of other benchmarks are defined by lists of distances.
     listed = truth.lists
+    kept = truth.matches > 0
     for together in [cutoffs] if among is not None else [[k] for k in cutoffs]:
         depth = together[0] if among is None else among
         found = lists.first(depth)
         values = truth.recalls(found, together)
-        for k, (lower, expected, upper, variance) in zip(together, values, strict=True):
+        for k, (lower, expected, upper, variance) in zip(together, values[..., kept], strict=True):
+            others = {} if listed is None else listed.others(lists, k, depth)
             yield RecallAtK(
                 k=k,
                 among=depth,
                 per_query=Estimate(lower, expected, upper, np.sqrt(variance)),
-                others={} if listed is None else listed.others(lists, k, depth),
-                duplicates=found.repeated.sum(axis=1),
-                padding=(found.ids == NOTHING).sum(axis=1),
-                cut_off=np.zeros(truth.n_queries, dtype=np.bool_) if listed is None else listed.cut_off(k),
-                fewer=truth.matches < k,
+                others={name: each[kept] for name, each in others.items()},
+                duplicates=found.repeated.sum(axis=1)[kept],
+                padding=(found.ids == NOTHING).sum(axis=1)[kept],
+                cut_off=np.zeros(kept.sum(), dtype=np.bool_) if listed is None else listed.cut_off(k)[kept],
+                fewer=(truth.matches < k)[kept],
             )

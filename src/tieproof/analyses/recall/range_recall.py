@@ -65,7 +65,7 @@ class RangeRecall(Shown, AsFrame):
 
     @property
     def mean_recall(self) -> float:
-        """The mean of the queries' recalls."""
+        """The mean of the queries' recalls, of which those without true items are 1 or 0."""
         return _mean_of(self.per_query)
 
     @property
@@ -85,6 +85,7 @@ class RangeRecall(Shown, AsFrame):
         """Everything but the values of single queries, as plain numbers, strings and dictionaries."""
         return {
             "queries": len(self.true),
+            "queries_without_true_items": int((self.true == 0).sum()),
             "recall": self.recall,
             "mean_recall": self.mean_recall,
             "precision": self.precision,
@@ -117,10 +118,15 @@ class RangeRecall(Shown, AsFrame):
                 f"; {count(repeated, 'place')} {'holds' if repeated == 1 else 'hold'} an item that its list has "
                 "already and that counts only once"
             )
+        empty = int((self.true == 0).sum())
+        right = int(((self.true == 0) & (self.found == 0)).sum())
+        without = (
+            f"{count(empty, 'query')} without a true item: in the mean, {right:,} (nothing found) as 1, others as 0."
+        )
         theirs = [f"{value:.4f}" for value in self.of_others.values()]
         rows = [("recall", f"{self.recall:.4f}", f"{self.mean_recall:.4f}"), ("big-ann recall", *theirs)]
         header = ("items within the radius", "over all", "mean of queries")
-        return Table(header, [rows], notes=[f"{note}."], numbers=header[1:])
+        return Table(header, [rows], notes=[f"{note}.", *([without] if empty else [])], numbers=header[1:])
 
     def __repr__(self) -> str:
         """A short text with the recall over all items, and the mean over queries."""

@@ -73,10 +73,11 @@ class NeighborRecall(Shown, AsFrame):
     """The recall of an index at one or several k.
 
     truth : where the true neighbors are from: "lists", or the distance by which they were found in the gallery
-    queries : the number of queries
+    queries : the number of queries that have an item to find
     n_items : the number of items in the gallery; None if it was not passed
     listed : the number of true neighbors that were passed for each query; None if they were found in the gallery
     points : the recall at each k
+    skipped : the positions of the queries without an item to find, which are left out
 
     >>> import tieproof as tp
     >>> found = tp.neighbor_recall([[0, 2]], ([[0, 1, 2, 3]], [[1.0, 2.0, 2.0, 5.0]]), k=2)
@@ -100,8 +101,8 @@ class NeighborRecall(Shown, AsFrame):
     ann-benchmarks largeepsilon            1.0000
     big-ann k-nn                           0.6667
     <BLANKLINE>
+    Report 'upper': the ties are in the data.
     2 nearest: ties leave 1 query open.
-    3 nearest: 1 place holds an item that its list has already.
     3 more: --explain, or to_text(explain=True)
     """
 
@@ -110,6 +111,7 @@ class NeighborRecall(Shown, AsFrame):
     n_items: int | None
     listed: int | None
     points: tuple[RecallAtK, ...]
+    skipped: tuple[int, ...] = ()
 
     def at(self, k: int) -> RecallAtK:
         """The recall at one k with all its counts."""
@@ -132,6 +134,7 @@ class NeighborRecall(Shown, AsFrame):
         return {
             "truth": self.truth,
             "queries": self.queries,
+            "queries_left_out": len(self.skipped),
             "n_items": self.n_items,
             "listed": self.listed,
             "points": [point.to_dict() for point in self.points],
@@ -153,7 +156,7 @@ class NeighborRecall(Shown, AsFrame):
     def columns(self) -> dict[str, Array]:
         """A long table of every query and k, as arrays of equal length, with a column for each other definition."""
         table: dict[str, Array] = {
-            "query": np.tile(np.arange(self.queries), len(self.points)),
+            "query": np.tile(np.delete(np.arange(self.queries + len(self.skipped)), self.skipped), len(self.points)),
             "k": np.repeat([point.k for point in self.points], self.queries),
         }
         table |= columns_of([point.per_query for point in self.points])
@@ -194,13 +197,17 @@ def _rows(point: RecallAtK) -> list[Row]:
 
 
 def _sentences(result: NeighborRecall) -> Iterator[str]:
-    """Sentences on what is notable at each k, on which number to report, on the lists and on the columns."""
+    """Sentences on what was left out, on which number to report, on each k, on the lists and on the columns."""
+    if result.skipped:
+        yield f"Left out: {count(len(result.skipped), 'query')} with no item to find."
+    if any(point.left_open and point.cut_off.any() for point in result.points):
+        yield "Report 'expected': 'upper' also counts items behind the ends of the true lists."
+    elif any(point.left_open for point in result.points):
+        yield "Report 'upper': the ties are in the data."
     for point in result.points:
         notable = list(_notable(point))
         if notable:
             yield f"{_named(point)}: {'; '.join(notable)}."
-    if any(point.left_open for point in result.points):
-        yield "Report 'upper': the ties are in the data."
     by = f"lists of {count(result.listed, 'true neighbor')}" if result.listed else distance_meant(result.truth)
     among = "" if result.listed or result.n_items is None else f" among {count(result.n_items, 'item')}"
     yield f"{count(result.queries, 'query')}, by {by}{among}."

@@ -96,7 +96,7 @@ class TrueNeighbors(NamedTuple):
 
         It is the share of min(k, matches), because no search finds more than a query's matches.
         """
-        nearest = np.minimum(np.array(cutoffs)[:, None], self.matches)
+        nearest = np.minimum(np.array(cutoffs)[:, None], np.maximum(self.matches, 1))
         different, which = np.unique(nearest, return_inverse=True)
         measures = [parse(f"P@{k}") for k in different.tolist()]
         values = score(self.parts(found), measures, self.n_queries, budget=self.budget).values
