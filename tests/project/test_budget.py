@@ -17,14 +17,14 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_706,
+    "inputs": 9_712,
     "distances": 4_716,
     "engine": 4_867,
     "native": 858,
     "measures": 6_826,
     "show": 1_667,
     "evaluation": 8_376,
-    "analyses": 10_133,
+    "analyses": 10_135,
     "trials": 12_816,
     "compat": 2_816,
     "integrations": 2_496,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 69_650
+LINES_OF_SOURCE = 69_658
 LINES_OF_KERNELS = 7_728
 WORDS_OF_DOCS = 69_709
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 66_831
+LINES_OF_TESTS = 66_832
 
 
 def lines_in(folder: Path, *endings: str) -> int:

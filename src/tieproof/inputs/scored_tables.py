@@ -74,13 +74,13 @@ def _read(values: Any, what: Number) -> tuple[list[Array], list[FloatArray], Arr
     values = [*map(tables.as_column, columns.values())]
     lists = Columns([*columns], values, getattr(frame, "lines", ()))
     queries = trec.numbering()
-    if query is None and document is None and set(lists["relevance"].tolist()) <= {0, 1} and is_file:
+    source, _ = checked(lists, Role(name, "is", trec.RUN, what), queries)
+    judged, _ = checked(lists, QRELS._replace(name=name, verb="is"), queries)
+    if query is None and document is None and set(judged.value.tolist()) <= {0, 1} and is_file:
         warn(
             f"{name} has neither queries nor documents, and is ranked as one list. If each row is a pair that a "
             f"system accepts or rejects, use tieproof det {name}, or pass the path to tp.det_curve_of_pairs."
         )
-    source, _ = checked(lists, Role(name, "is", trec.RUN, what), queries)
-    judged, _ = checked(lists, QRELS._replace(name=name, verb="is"), queries)
     warn_of_ranks(source, queries)
     ids = np.array([decoded(each) for each in queries])
     order = np.argsort(ids)
@@ -90,21 +90,27 @@ def _read(values: Any, what: Number) -> tuple[list[Array], list[FloatArray], Arr
     return np.split(value[rows], ends), np.split(judged.value[rows], ends), ids[order]
 
 
-def labels_and_scores(table: Any) -> tuple[Array, Array]:
-    """Return the labels and the scores of pairs in a table, whose other columns are not read."""
-    frame, name, *columns = _named_columns(table, "score")
+def labels_and_scores(table: Any) -> tuple[Array, Array, bool]:
+    """Return the labels and the scores of pairs in a table, whose other columns are not read.
+
+    The last value is whether the scores are distances, which are read from a table without scores.
+    """
+    frame, name, *columns = _named_columns(table, "score", or_distance=True)
     score, label = (tables.as_column(tables.numbers(column_called(frame, column, name))) for column in columns)
-    return label, score
+    return label, score, name_of_column(frame, "score") is None
 
 
-def _named_columns(values: Any, what: Number) -> tuple[Any, str, Any, Any]:
+def _named_columns(values: Any, what: Number, or_distance: bool = False) -> tuple[Any, str, Any, Any]:
     """Return the frame of a table, its name, and the names of the columns of its numbers and of their relevance."""
     is_file = isinstance(values, str | os.PathLike)
     if is_file:
         refuse_rankings(values, "a table with a header")
     frame, name = (tables.read(values), os.fsdecode(values)) if is_file else (as_frame(values), "The table")
     number = name_of_column(frame, what)
-    if number is None and what == "score" and (far := name_of_column(frame, "distance")):
+    far = name_of_column(frame, "distance") if number is None else None
+    if far is not None and or_distance:
+        number = far
+    elif far is not None:
         raise InputError(
             f"{name} has distances, in column '{far}', where smaller is nearer, and no scores. Pass it to "
             "tp.evaluate_distances; on the command line, add --distances."

@@ -115,8 +115,10 @@ def det_curve_of_pairs(
     0.0
 
     """
+    similar = embeddings is None
     if scores is None and embeddings is None and is_table(labels):
-        labels, scores = labels_and_scores(labels)
+        labels, scores, are_distances = labels_and_scores(labels)
+        similar = not are_distances
     files = [isinstance(each, str | os.PathLike) for each in (labels, scores)]
     if (scores is None) == (embeddings is None) or len(set(files)) > 1:
         raise InputError(
@@ -126,15 +128,15 @@ def det_curve_of_pairs(
     if any(files):
         labels, scores = trials.read(labels, scores)
     with about("scores" if embeddings is None else "embeddings"):
-        distances = -as_distances(scores, "scores") if embeddings is None else _of_rows(embeddings, distance, bits)
+        distances = as_distances(scores, "scores") if embeddings is None else _of_rows(embeddings, distance, bits)
     with about("labels", "scores"):
         given = as_numbers(labels, "labels").ravel()
         check_count(len(given), "labels", len(distances), "pairs")
         check_counts(int((given == 1).sum()), int((given != 1).sum()))
         if not any(np.isin(given, values).all() for values in ((0, 1), (-1, 1))):
             raise InputError(f"The labels of pairs must be 1 and 0, or 1 and -1, not {given.min()} to {given.max()}.")
-    curve, place = _curve(distances, given == 1)
-    if embeddings is None:
+    curve, place = _curve(-distances if similar else distances, given == 1)
+    if similar:
         curve = replace(curve, thresholds=0.0 - curve.thresholds)
     if folds is None:
         return curve
