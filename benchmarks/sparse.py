@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 import tieproof as tp
 from measuring import Array, Measured, at_most, missed, parse, report, table, take_turns, where
@@ -29,6 +28,8 @@ TARGETS = {"expanded": 0.05, "lexical": 0.05}
 
 def rows(count: int, length: int, share: Array, seed: int) -> Any:
     """Rows of about so many entries, whose terms have these frequencies."""
+    from scipy import sparse
+
     random = np.random.default_rng(seed)
     drawn = np.searchsorted(np.cumsum(share), random.random(count * 2 * length)).clip(max=TERMS - 1)
     key = np.unique(np.repeat(np.arange(count), 2 * length) * TERMS + drawn)
@@ -54,7 +55,7 @@ def data_of(case: str, queries: int, items: int) -> tuple[Any, Any, Array]:
 def ranked_by_scipy(queries: Any, items: Any) -> None:
     """The product, and a sort of the scores of each query that are not zero; some queries at a time."""
     for start in range(0, queries.shape[0], 100):
-        scores = sparse.csr_array(queries[start : start + 100] @ items.T)
+        scores = queries[start : start + 100] @ items.T
         for first, last in zip(scores.indptr[:-1], scores.indptr[1:], strict=True):
             np.argsort(scores.data[first:last])
 

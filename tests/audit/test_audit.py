@@ -550,6 +550,7 @@ def test_page_lists_all_that_an_evaluator_may_take() -> None:
         assert f"| `{convention.name}` | {convention.takes} |\n" in page
 
 
+@pytest.mark.heavy
 def test_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     report = run_page("docs/audit.md")["report"]
     assert isinstance(report, tp.AuditReport)

@@ -54,7 +54,7 @@ class Result(Measured, Shown, AsFrame, AsPage):
     AP       0.5000    0.7500  1.0000   0.1768
     <BLANKLINE>
     Left out: 1 query with no relevant item.
-    2 of 2 queries hold an ambiguous tie; 'tie std' has them independent.
+    2 of 2 queries hold an ambiguous tie; 3 vectors are all zero.
     5 more: --explain, or to_text(explain=True)
     """
 

@@ -88,11 +88,11 @@ def test_an_answer_that_cannot_be_parsed_is_no_score(what: str) -> None:
 
 @pytest.mark.trials
 @pytest.mark.long
-def test_an_audit_goes_on_after_a_forged_answer(call: Isolated, tmp_path: Path) -> None:
+def test_an_audit_does_not_begin_after_a_forged_answer(call: Isolated, tmp_path: Path) -> None:
     (tmp_path / "forged").write_bytes(b'{"x": 1}')
     assert call(CASE, {}, SECONDS) == MEDDLED
-    report = tp.audit("stealing:thief", takes="embeddings", attacks=["zeros"], isolate=True, items=60)
-    assert [finding.verdict for finding in report.findings] == ["crashed"]
+    with pytest.raises(tp.InputError, match="it wrote into the answer of its process"):
+        tp.audit("stealing:thief", takes="embeddings", attacks=["zeros"], isolate=True, items=60)
 
 
 VALUES: dict[str, Any] = {
