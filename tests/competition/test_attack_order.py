@@ -27,4 +27,5 @@ def test_the_table_describes_every_attack_and_verdict_once_in_their_order() -> N
     for part, known in {"audit": audit.ATTACKS, "check": own, "verdicts": attacks.Verdict}.items():
         assert [*attacks.TABLE[part]] == [*known]
     whys = [told["why"] for by in ("audit", "check") for told in attacks.TABLE[by].values()]
+    whys += attacks.TABLE["causes"].values()
     assert {why for why in whys if whys.count(why) > 1} == attacks.TABLE["sentences"].keys()
