@@ -98,11 +98,16 @@ def write_examples() -> None:
     for name, array in {"ids": IDS, "distances": OF_IDS, "scores": -OF_IDS, "gallery_labels": 3 - LABELS}.items():
         np.save(f"{name}.npy", array)
     np.savez("found.npz", ids=IDS, distances=OF_IDS)
+    np.save("filtered.npy", [[0, 1], [0, 2], [3, 1]])
     for name in ("qrels.txt", "qrels.diversity"):
         Path(name).write_text(QRELS)
     Path("run.txt").write_text(RUN)
     Path("predictions.jsonl").write_text(PREDICTIONS)
     Path("scores.csv").write_text(SCORES)
+    Path("chunks.run").write_text("q1 Q0 d1#0 1 0.5 t\nq1 Q0 d1#1 2 0.4 t\nq1 Q0 d2#0 3 0.4 t\n")
+    Path("documents.txt").write_text("d1#0 d1\nd1#1 d1\nd2#0 d2\n")
+    Path("qrels.json").write_text(json.dumps(QRELS_OF_MTEB))
+    Path("reranked.json").write_text(json.dumps([{"query": "q1", "candidates": [{"docid": "d1", "score": 0.5}]}]))
     table = pd.read_csv("scores.csv")
     table.to_json("scores.jsonl", orient="records", lines=True)
     table.to_parquet("distances.parquet")
@@ -114,7 +119,8 @@ def write_examples() -> None:
         Path(name).write_text(RUN)
     Path("published.tsv").write_text("ours\t0.5\ntheirs\t0.4\n")
     pairs = [(number % 2, number) for number in range(20)]
-    for name, blank in (("trials.txt", " "), ("pairs.csv", ",")):
+    Path("pairs.csv").write_text("".join(["label,score\n", *(f"{label},{number}\n" for label, number in pairs)]))
+    for name, blank in (("trials.txt", " "), ("trials.csv", ",")):
         Path(name).write_text("".join(f"{label}{blank}a{blank}b{number}\n" for label, number in pairs))
     for name, blank in (("scores.txt", " "), ("trial_scores.csv", ",")):
         Path(name).write_text("".join(f"a{blank}b{number}{blank}{label + number / 40}\n" for label, number in pairs))

@@ -17,7 +17,7 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_712,
+    "inputs": 9_733,
     "distances": 4_716,
     "engine": 4_867,
     "native": 858,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 69_658
+LINES_OF_SOURCE = 69_679
 LINES_OF_KERNELS = 7_728
 WORDS_OF_DOCS = 69_709
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 66_832
+LINES_OF_TESTS = 66_840
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -28,8 +28,8 @@ HELP = (
     "docid, item_id; score, y_score, pred, similarity, prob; relevance, label, target, y_true, grade, rating. "
     "Without a query, scores and relevance are one list. Relevance above 0 is relevant, and below 0 left out of the "
     "ranking. Relevant documents that are not in the table do not count, unless --n-relevant says how many there "
-    "are; for judgments and a run in two files, use tieproof run; for pairs that a system "
-    "accepts or rejects, tieproof det."
+    "are; for judgments and a run in two files, use tieproof run; use the command det for "
+    "pairs that a system accepts or rejects."
 )
 
 EXAMPLES = (

@@ -129,6 +129,10 @@ def unchanged(paths: Iterable[str]) -> Iterator[None]:
         _check(states)
 
 
+class FileChangedError(InputError):
+    """A file changed while it was evaluated."""
+
+
 def _state_of(descriptor: int) -> tuple[int, int]:
     status = os.fstat(descriptor)
     return status.st_size, status.st_mtime_ns
@@ -138,7 +142,7 @@ def _check(states: Iterable[tuple[str, int, tuple[int, int]]]) -> None:
     """Refuse an open file whose size or time of change differs from what it was."""
     for path, descriptor, before in states:
         if _state_of(descriptor) != before:
-            raise InputError(
+            raise FileChangedError(
                 f"The file {path} changed while it was evaluated, so that the result would belong to neither "
                 "version. Evaluate it again when nothing writes to it, or pass a copy in memory."
             )

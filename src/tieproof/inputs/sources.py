@@ -17,6 +17,7 @@ from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.documents import Documents, DocumentTable, documents_called, documents_in_columns
 from tieproof.inputs.frames import as_frame, column_called, column_for, name_of_column
 from tieproof.inputs.lists import in_float64
+from tieproof.inputs.mapped import FileChangedError
 from tieproof.inputs.ranks import contradiction
 from tieproof.inputs.readers import json_lists, trec
 from tieproof.inputs.readers.lines import line_at, unpacked
@@ -168,8 +169,9 @@ def _named(source: Source, role: Role, queries: Numbers, row: int) -> str:
 def _from_trec(location: str | os.PathLike[str] | Piped, role: Role, queries: Numbers) -> Source:
     try:
         documents, value, rank, by_rank = trec.read(location, role.layout, queries)
-    except InputError:
-        refuse_rankings(location, role.layout.kind)
+    except InputError as error:
+        if not isinstance(error, FileChangedError):
+            refuse_rankings(location, role.layout.kind)
         raise
 
     def place(rows: Sequence[int]) -> str:
