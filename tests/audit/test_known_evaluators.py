@@ -36,6 +36,7 @@ def average_precision(scores: Any, relevance: Any) -> float:
     return float(np.mean(values))
 
 
+@pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64")  # of numba, when it compiles ranx
 @pytest.mark.parametrize(
     "name", [name if name in FREE else pytest.param(name, marks=pytest.mark.heavy) for name in OF_AVERAGE_PRECISION]
 )

@@ -43,7 +43,7 @@ UNREADABLE: dict[str, tuple[Callable[[], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", UNREADABLE)
+@pytest.mark.parametrize("name", [name for name in UNREADABLE if not name.startswith("sparse")])  # which are ranked
 def test_unreadable_embeddings(name: str) -> None:
     make, says = UNREADABLE[name]
     with pytest.raises(tp.InputError, match=says) as caught:
@@ -130,7 +130,7 @@ def test_integers_beside_floats_in_tensors() -> None:
 def test_sparse_matrices() -> None:
     sparse = pytest.importorskip("scipy.sparse")
     for make in (sparse.csr_matrix, sparse.csr_array, sparse.coo_array):
-        with pytest.raises(tp.InputError, match=r"embeddings must not be a sparse matrix .*\.toarray\(\)"):
-            tp.evaluate(make(np.eye(3)), LABELS)
+        with pytest.raises(tp.InputError, match=r"scores must not be a sparse matrix .*\.toarray\(\)"):
+            tp.evaluate_scores(make(np.eye(3)), np.eye(3))
         with pytest.raises(tp.InputError, match=r"labels must not be a sparse matrix .*\.toarray\(\)"):
             tp.evaluate(np.eye(3), make(np.eye(3)))
