@@ -26,6 +26,7 @@ UNDER = {
         "knn_classification",
         "hashing",
         "text_retrieval",
+        "sparse_and_late_interaction",
         "training_loop",
         "vector_search",
         "reproducible",
