@@ -15,6 +15,12 @@ def test_looks_differ_in_every_way() -> None:
         assert len(set(column)) == len(style.LOOKS)
 
 
+@pytest.fixture(autouse=True)
+def no_figures() -> None:
+    """Figures that other tests of the process left to pyplot are closed."""
+    plt.close("all")
+
+
 def test_figure_is_unknown_to_pyplot() -> None:
     drawn, axes = style.figure("x", width=4, height=2, rows=2)
     assert drawn.get_size_inches().tolist() == [4, 2]
