@@ -43,7 +43,7 @@ UNREADABLE: dict[str, tuple[Callable[[], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", UNREADABLE)
+@pytest.mark.parametrize("name", [name for name in UNREADABLE if not name.startswith("sparse")])  # which are ranked
 def test_unreadable_embeddings(name: str) -> None:
     make, says = UNREADABLE[name]
     with pytest.raises(tp.InputError, match=says) as caught:
@@ -131,6 +131,6 @@ def test_sparse_matrices() -> None:
     sparse = pytest.importorskip("scipy.sparse")
     for make in (sparse.csr_matrix, sparse.csr_array, sparse.coo_array):
         with pytest.raises(tp.InputError, match=r"embeddings must not be a sparse matrix .*\.toarray\(\)"):
-            tp.evaluate(make(np.eye(3)), LABELS)
+            tp.fnmr_at_fmr(make(np.eye(3)), LABELS)
         with pytest.raises(tp.InputError, match=r"labels must not be a sparse matrix .*\.toarray\(\)"):
             tp.evaluate(np.eye(3), make(np.eye(3)))
