@@ -296,7 +296,7 @@ class Evaluator:
 
 
 def _kept(rows: Any, name: str) -> Any:
-    """A copy of sparse rows, checked; of dictionaries, whose terms have numbers only among all batches, as they are."""
+    """A copy of sparse rows, checked; dictionaries remain, because terms have numbers only among all batches."""
     checked = as_sparse(rows, name, {})
     if sparse_form(rows) != DICTIONARIES:
         return joined([checked])

@@ -65,9 +65,10 @@ def _with_any_alignment(values: Any, name: str) -> Array:
         )
     form = sparse_form(values)
     if form:
+        how = ".to_dense()" if is_tensor(values) else ".toarray()"
         raise InputError(
-            f"The {name} must not be {form}. Convert it with {'.to_dense()' if is_tensor(values) else '.toarray()'}, "
-            "or pass it to tp.evaluate, tp.nearest, tp.knn_accuracy, tp.collisions or Evaluator, which rank sparse rows."
+            f"The {name} must not be {form}. Convert it with {how}, or pass it to tp.evaluate, tp.nearest, "
+            "tp.knn_accuracy, tp.collisions or Evaluator, which rank sparse rows."
         )
     if isinstance(values, np.ndarray):
         return np.asarray(values)
