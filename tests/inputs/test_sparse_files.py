@@ -74,10 +74,11 @@ def test_dictionaries_on_lines_of_json(tmp_path: Path, capsys: pytest.CaptureFix
         in_lines(tmp_path / "queries.jsonl", ROWS[:6]),
         in_lines(tmp_path / "gallery.jsonl", ROWS[::-1]),
     )
-    given = {"gallery_labels": LABELS, "distance": "dot", "measures": ["AP"]}
+    given: dict[str, Any] = {"gallery_labels": LABELS, "distance": "dot", "measures": ["AP"]}
     read = tp.evaluate(read_embeddings(queries), LABELS[:6], gallery=read_embeddings(gallery), **given)
     assert read.to_flat_dict() == tp.evaluate(ROWS[:6], LABELS[:6], gallery=ROWS[::-1], **given).to_flat_dict()
-    assert main(["evaluate", f"{queries}", "--gallery", f"{gallery}", "-d", "dot", "-m", "AP", "-f", "json"]) == 0
+    with pytest.raises(SystemExit):
+        main(["evaluate", f"{queries}", "--gallery", f"{gallery}", "-d", "dot", "-m", "AP", "--json", "-"])
     assert json.loads(capsys.readouterr().out)["measures"]["AP"]["lower"] == read["AP"].lower
 
 

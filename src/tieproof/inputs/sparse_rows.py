@@ -67,6 +67,13 @@ class SparseRows:
             return stop - start, slice(int(start[0]), int(stop[-1]))
         return stop - start, ranges(start, stop - start)[1]
 
+    def first_values(self) -> Array:
+        """The value of the first entry of each row, (n, 1); 0 for a row without entries."""
+        out = np.zeros((len(self), 1), dtype=self.dtype)
+        some = np.diff(self.starts) > 0
+        out[some, 0] = self.values[self.starts[:-1][some]]
+        return out
+
     def packed(self, rows: "slice | IntArray") -> tuple[Array, Array]:
         """The values and the terms of some rows, each row filled up with zeros; for what depends on no dimension."""
         length, entries = self.entries_of(np.arange(len(self))[rows])
@@ -193,18 +200,19 @@ def of_parts(starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated
             f"The {name} are damaged: where rows start, terms and weights contradict each other. Make them again."
         )
     terms, data = terms[: starts[-1]], data[: starts[-1]]
-    row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
     if len(terms) and not (terms.min() >= 0 and terms.max() < shape[1]):
         raise InputError(f"The {name} have an entry outside of their {shape[1]} dimensions. Correct the indices.")
-    bad = np.flatnonzero(~np.isfinite(data))
-    if len(bad):
+    finite = np.isfinite(data)
+    if not finite.all():
+        bad = int(np.argmin(finite))
         raise InputError(
-            f"The {name} must contain only finite numbers, but row {row[bad[0]]} contains {data[bad[0]]}. Find out "
-            "why the model returned it, and leave the row out or repair it."
+            f"The {name} must contain only finite numbers, but row {np.searchsorted(starts, bad, side='right') - 1} "
+            f"contains {data[bad]}. Find out why the model returned it, and leave the row out or repair it."
         )
-    ascending = np.diff(terms) > 0
-    ascending |= np.diff(row) > 0
+    ascending = np.append(terms[1:] > terms[:-1], True)
+    ascending[starts[1:][starts[1:] > 0] - 1] = True  # the last entry of a row has none behind it
     if not ascending.all():
+        row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         order = np.lexsort((terms, row))
         terms, data = terms[order], data[order]
         twice = np.flatnonzero((np.diff(terms) == 0) & (np.diff(row) == 0))
@@ -225,7 +233,7 @@ def of_parts(starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated
     data = np.ascontiguousarray(data, dtype=np.float32 if small else np.float64)
     if (data == 0).any():
         kept = data != 0
-        starts = np.append(0, np.cumsum(np.bincount(row[kept], minlength=shape[0])))
+        starts = np.append(0, np.cumsum(kept))[starts]
         terms, data = terms[kept], data[kept]
     return SparseRows(starts, np.ascontiguousarray(terms, dtype=np.int32), data, int(shape[1]))
 

@@ -7,6 +7,7 @@ A line of JSON is {"id": …, "vector": {term: weight}}, as Anserini, Pyserini a
 """
 
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def csr(path: File, named: Collection[str] = ()) -> list[Entry]:
     return [Entry("", (None, None), "sparse rows", load)]
 
 
-def lines(path: File, named: Collection[str] = ()) -> list[Entry]:
+def lines(path: Path, named: Collection[str] = ()) -> list[Entry]:
     """Return the fields of the dictionaries on the lines of a file."""
     with reading(path, IN_LINES), path.open(encoding="utf-8") as file:
         content = file.read().encode()
