@@ -29,6 +29,7 @@ HOLDS = {
     ".parquet": "columns, of which one may contain the vectors as lists",
     ".csv": "columns, with or without a header",
     ".tsv": "columns, with or without a header",
+    ".jsonl": "fields of dictionaries, one on each line; `vector` has the weights of terms, as Anserini writes it",
     ".csr": "sparse rows, in the format of big-ann-benchmarks",
     ".fbin": "float32 vectors, in the format of big-ann-benchmarks",
     ".u8bin": "uint8 vectors, in the format of big-ann-benchmarks",

@@ -1,5 +1,6 @@
 """Files of sparse rows, and the command line on them."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
+from tieproof.cli import main
 from tieproof.inputs.readers import read_embeddings
 
 sparse = pytest.importorskip("scipy.sparse")
@@ -34,7 +36,7 @@ def test_archives_of_scipy_and_files_of_big_ann_benchmarks(tmp_path: Path) -> No
     [
         (lambda content: content[:-4], "bytes, but its header promises"),
         (lambda content: content[:5], "bytes, but its header promises"),
-        (lambda content: content[:32] + b"\xff" * 8 + content[40:], "its parts contradict each other"),
+        (lambda content: content[:32] + b"\xff" * 8 + content[40:], "terms and weights contradict each other"),
         (lambda content: content[:-4] + b"\0\0\xc0\x7f", "contains nan"),
     ],
 )
@@ -45,7 +47,54 @@ def test_damaged_files(tmp_path: Path, change: Any, words: str) -> None:
         read_embeddings(path)
 
 
-def test_other_archives_of_scipy_are_refused(tmp_path: Path) -> None:
+def test_archives_by_columns(tmp_path: Path) -> None:
     sparse.save_npz(tmp_path / "rows.npz", sparse.csc_array(ROWS))
-    with pytest.raises(tp.InputError, match=r"in the format 'csc', not rows\. Convert it by \.tocsr\(\)"):
+    found = tp.evaluate(read_embeddings(tmp_path / "rows.npz"), LABELS, distance="dot")
+    assert found.to_flat_dict() == tp.evaluate(ROWS, LABELS, distance="dot").to_flat_dict()
+
+
+def test_other_archives_of_scipy_are_refused(tmp_path: Path) -> None:
+    sparse.save_npz(tmp_path / "rows.npz", sparse.bsr_array(ROWS))
+    with pytest.raises(tp.InputError, match=r"in the format 'bsr', not rows\. Convert it by \.tocsr\(\)"):
         read_embeddings(tmp_path / "rows.npz")
+
+
+def in_lines(path: Path, rows: Any, first: int = 0) -> Path:
+    """Write rows as Anserini does; each row has its terms in another order."""
+    vectors = [{f"t{term}": float(row[term]) for term in np.flatnonzero(row)[::-1]} for row in rows]
+    lines = [
+        json.dumps({"id": first + at, "vector": vector, "label": int(at % 3)}) for at, vector in enumerate(vectors)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_dictionaries_on_lines_of_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    queries, gallery = (
+        in_lines(tmp_path / "queries.jsonl", ROWS[:6]),
+        in_lines(tmp_path / "gallery.jsonl", ROWS[::-1]),
+    )
+    given: dict[str, Any] = {"gallery_labels": LABELS, "distance": "dot", "measures": ["AP"]}
+    read = tp.evaluate(read_embeddings(queries), LABELS[:6], gallery=read_embeddings(gallery), **given)
+    assert read.to_flat_dict() == tp.evaluate(ROWS[:6], LABELS[:6], gallery=ROWS[::-1], **given).to_flat_dict()
+    with pytest.raises(SystemExit):
+        main(["evaluate", f"{queries}", "--gallery", f"{gallery}", "-d", "dot", "-m", "AP", "--json", "-"])
+    assert json.loads(capsys.readouterr().out)["measures"]["AP"]["lower"] == read["AP"].lower
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('{"id": 1, "vector": {"a": 1}}\n{"id": 2}', "other fields on line 2 than on line 1"),
+        ('{"id": 1, "vector": {"a": 1, "a": 2}}', "'a' twice in one dictionary"),
+        ('{"id": 1, "vector": {"a": "1"}}', "weights must contain real numbers"),
+        ('{"id": 1, "vector": {"a": NaN}}', "contains nan"),
+        ('{"id": 1, "vector": {"a": [1]}}', "one number for each term"),
+        ('{"id": 1, "vector": {"a"', "no JSON on line 1"),
+    ],
+)
+def test_lines_that_are_refused(tmp_path: Path, content: str, words: str) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(content)
+    with pytest.raises(tp.InputError, match=words):
+        read_embeddings(path)

@@ -132,5 +132,7 @@ def test_sparse_matrices() -> None:
     for make in (sparse.csr_matrix, sparse.csr_array, sparse.coo_array):
         with pytest.raises(tp.InputError, match=r"scores must not be a sparse matrix .*\.toarray\(\)"):
             tp.evaluate_scores(make(np.eye(3)), np.eye(3))
+        with pytest.raises(tp.InputError, match=r"embeddings must not be a sparse matrix .*\.toarray\(\)"):
+            tp.fnmr_at_fmr(make(np.eye(3)), LABELS)
         with pytest.raises(tp.InputError, match=r"labels must not be a sparse matrix .*\.toarray\(\)"):
             tp.evaluate(np.eye(3), make(np.eye(3)))

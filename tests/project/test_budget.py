@@ -17,14 +17,14 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_733,
-    "distances": 4_716,
-    "engine": 4_867,
+    "inputs": 9_837,
+    "distances": 4_721,
+    "engine": 4_883,
     "native": 858,
     "measures": 6_826,
     "show": 1_667,
-    "evaluation": 8_376,
-    "analyses": 10_135,
+    "evaluation": 8_394,
+    "analyses": 10_139,
     "trials": 12_816,
     "compat": 2_816,
     "integrations": 2_496,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 69_679
-LINES_OF_KERNELS = 7_728
-WORDS_OF_DOCS = 69_710
+LINES_OF_SOURCE = 69_826
+LINES_OF_KERNELS = 7_771
+WORDS_OF_DOCS = 69_752
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 66_847
+LINES_OF_TESTS = 67_164
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -127,6 +127,47 @@ def test_several_vectors(distance: str, monkeypatch: pytest.MonkeyPatch) -> None
     check()
 
 
+def as_sparse(rows: Array, held: Array) -> Any:
+    """The entries of rows that are held, as dictionaries or as a matrix, with terms in any order."""
+    if held[0, 0]:
+        return [
+            {place: row[place].item() for place in np.flatnonzero(own)[::-1]}
+            for row, own in zip(rows, held, strict=True)
+        ]
+    sparse = pytest.importorskip("scipy.sparse")
+    columns, found = np.nonzero(held.T)
+    values = rows[found, columns].astype(np.float32 if rows.dtype == np.float16 else rows.dtype)
+    return sparse.coo_array((values, (found, columns)), rows.shape)
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean", "sqeuclidean", "dot"])
+def test_sparse_rows(distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    @fuzz
+    @given(data_sets(), st.integers(0, 2**32 - 1), st.sampled_from(list(FORCED)), THREADS, BUDGETS)
+    def check(data: Data, seed: int, forced: str, threads: int, memory: str) -> None:
+        hypothesis.assume(data.rows.dtype.itemsize < 8 or data.rows.dtype.kind == "f")  # exact in sparse rows
+        random = np.random.default_rng(seed)
+        options: dict[str, Any] = {"distance": distance, "measures": ["AP"]}
+        share = random.random()
+        held = random.random(data.rows.shape) < share
+        given_rows = as_sparse(data.rows, held)
+        data = data._replace(rows=np.where(held, data.rows, data.rows.dtype.type(0)))
+        if data.gallery is not None:
+            of_items = random.random(data.gallery.shape) < share
+            of_items[0, 0] = held[0, 0]
+            options |= {"gallery": as_sparse(data.gallery, of_items), "gallery_labels": data.gallery_labels}
+            data = data._replace(gallery=np.where(of_items, data.gallery, data.gallery.dtype.type(0)))
+        result = tp.evaluate(given_rows, data.labels, **options)
+        assert_average_precision(result, data, true_distances(data, distance))
+        with monkeypatch.context() as patch:
+            small_tiles(patch, 3)
+            FORCED[forced](patch)
+            again = tp.evaluate(given_rows, data.labels, **options, threads=threads, memory=memory)
+        assert again.to_json() == result.to_json()
+
+    check()
+
+
 @fuzz
 @given(data_sets(["bool", "bools of Python"]), THREADS, BUDGETS)
 def test_hamming(data: Data, threads: int, memory: str) -> None:

@@ -1,6 +1,6 @@
 """Sparse rows: exact orders, the same bits as dense rows and in any order, from any form of the rows."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -170,6 +170,77 @@ def test_rows_that_are_refused(rows: Any, words: str) -> None:
         tp.evaluate(rows(), [0, 0])
 
 
-def test_calls_that_take_only_dense_rows_say_so() -> None:
-    with pytest.raises(tp.InputError, match=r"a sparse matrix .*tp\.evaluate or tp\.nearest"):
-        tp.collisions(sparse.eye_array(5, format="csr"))
+@every
+@pytest.mark.parametrize("form", [sparse.csr_array, as_dictionaries])
+def test_the_same_from_other_calls(form: Any, distance: str) -> None:
+    random = np.random.default_rng(7)
+    rows, labels = with_zeros(random, "0.1, 0.2, 0.3 float32"), random.integers(0, 3, 26)
+    more: dict[str, Any] = {"distance": distance}
+    both = rows, form(rows)
+    dense, whole = (tp.collisions(each, labels, epsilon=0.01, **more).to_json() for each in both)
+    assert whole == dense
+    found = np.tile([3, 4, 9], (26, 1))
+    dense, whole = (
+        tp.neighbor_recall(found, queries=each, gallery=each, k=[1, 3], **more).to_json() for each in both
+    )
+    assert whole == dense
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, as_dictionaries])
+def test_batches(form: Any) -> None:
+    rows, labels = with_zeros(np.random.default_rng(8), "0.1, 0.2, 0.3 float32"), np.arange(26) % 3
+    one, other = tp.Evaluator(distance="dot"), tp.Evaluator(distance="dot")
+    one.update(form(rows[:10]), labels[:10], np.arange(10))
+    other.update(form(rows[5:]), labels[5:], np.arange(5, 26))  # five items are given twice
+    one.merge(other)
+    assert one.compute().to_flat_dict() == outcome(rows, labels, distance="dot")
+    one.update(form(rows[6:8]), labels[5:7], [5, 6])
+    with pytest.raises(tp.InputError, match="Index 5 was given twice, with different embeddings"):
+        one.compute()
+
+
+def pairs_of(rows: Any) -> Any:
+    return tp.det_curve_of_pairs([1, 0, 1, 0, 1], embeddings=(rows, rows))
+
+
+ONLY_DENSE: dict[str, Callable[[Any], Any]] = {
+    "fnmr_at_fmr": lambda rows: tp.fnmr_at_fmr(rows, range(5)),
+    "open_set_identification": lambda rows: tp.open_set_identification(rows, range(5)),
+    "det_curve_of_pairs": pairs_of,
+    "pcf": lambda rows: tp.pcf(rows),
+    "truth": lambda rows: tp.truth(rows, rows, 2, out="unused"),
+    "examine_truth": lambda rows: tp.examine_truth([[0]] * 5, rows, rows),
+    "noise": lambda rows: tp.evaluate(np.eye(5), range(5), noise=rows),
+    "tp.noise": lambda rows: tp.noise(rows, rows, range(5)),
+}
+
+
+ONLY_DENSE_SAYS = "must not be .* which rank sparse rows|noise cannot be combined with sparse rows"
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, as_dictionaries])
+@pytest.mark.parametrize("name", ONLY_DENSE)
+def test_calls_that_take_only_dense_rows_say_so(name: str, form: Any) -> None:
+    with pytest.raises(tp.InputError, match=ONLY_DENSE_SAYS):
+        ONLY_DENSE[name](form(np.eye(5)))
+
+
+@pytest.mark.parametrize(
+    ("queries", "gallery", "words"),
+    [
+        ([{"a": 1.0}], sparse.eye_array(5, format="csr"), "Only one side is dictionaries"),
+        ([{"a": 1.0}], [{1: 1.0}] * 5, "all strings or all integers, on both sides"),
+        ([{None: 1.0}], [{1: 1.0}] * 5, "all strings or all integers"),
+        ([{"a": 2**53 + 1, "b": 0.5}], [{"a": 1}] * 5, "float64 cannot represent"),
+    ],
+)
+def test_dictionaries_that_are_refused(queries: Any, gallery: Any, words: str) -> None:
+    with pytest.raises(tp.InputError, match=words):
+        tp.nearest(queries, gallery, k=1)
+
+
+def test_broken_matrices() -> None:
+    broken = sparse.csr_array(np.eye(3))
+    broken.indptr = np.array([0, 2, 1, 3])
+    with pytest.raises(tp.InputError, match="where rows start, terms and weights contradict"):
+        tp.nearest(broken, k=1)

@@ -35,7 +35,7 @@ from tieproof.engine.structures import (
     Undecided,
     Work,
 )
-from tieproof.engine.zeros import Zeros, hide
+from tieproof.engine.zeros import HIDDEN, Zeros, hide_zeros
 from tieproof.native.calls import Output, native, packed
 from tieproof.native.threads import borrowed, for_each, stripes
 from tieproof.ties import Array, FloatArray
@@ -212,8 +212,8 @@ class TileLoop:
             self.zeros.take(slice(stripe.start, stripe.stop), stripe.rows.start, columns, entries)
         if other is not None:
             with other.lock:
-                self.zeros.take(slice(other.start, other.stop), other.rows.start, stripe.rows, entries.T)
-        hide(entries)
+                self.zeros.take(slice(other.start, other.stop), other.rows.start, stripe.rows, entries, turned=True)
+        hide_zeros(entries, HIDDEN)
 
     def sift(self, stripe: RowStripe, items: slice, other: RowStripe | None, desk: CountingDesk) -> bool:
         """Count the near pairs of a tile of codes, if they are few, as in most tiles; return whether they are.

@@ -13,13 +13,14 @@ from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.problems import as_budget
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, check_empty, parse_measures
-from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings, type_name
+from tieproof.inputs.arrays import DICTIONARIES, Embeddings, as_array, as_finite_embeddings, sparse_form, type_name
 from tieproof.inputs.categories import Average, as_categories, check_average
 from tieproof.inputs.identities import as_int64
 from tieproof.inputs.labels import as_label_rows, as_labels
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.multi_vectors import as_multi_vectors, different, is_multi_vectors, joined
 from tieproof.inputs.options import Precision, find_format
+from tieproof.inputs.sparse_rows import as_sparse, is_sparse
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.show.parts import count
 from tieproof.ties import Array, IntArray
@@ -130,7 +131,7 @@ class Evaluator:
 
         Parameters
         ----------
-        embeddings : (n, d), or items of several vectors as in `evaluate`
+        embeddings : (n, d), sparse rows, or items of several vectors, as in `evaluate`
         labels : (n,) or (n, c)
         indices : (n,) integers
             The position of each item in the whole data set, or among the items of its side. Without indices the
@@ -154,6 +155,8 @@ class Evaluator:
         name = f"embeddings of batch {self._batches_given()}"
         if is_multi_vectors(embeddings):
             vectors = joined([as_multi_vectors(embeddings, name)])
+        elif is_sparse(embeddings):
+            vectors = _kept(embeddings, name)
         else:
             vectors = as_finite_embeddings(embeddings, name).copy()
         own = as_label_rows(labels, len(vectors), "labels", "embeddings")
@@ -290,6 +293,16 @@ class Evaluator:
                 f"{array.shape} and type {type_name(array.dtype)}."
             )
         return as_int64(array, "indices")
+
+
+def _kept(rows: Any, name: str) -> Any:
+    """A copy of sparse rows, checked; dictionaries remain, because terms have numbers only among all batches."""
+    checked = as_sparse(rows, name, {})
+    if sparse_form(rows) != DICTIONARIES:
+        return joined([checked])
+    copies = np.empty(len(rows), dtype=object)
+    copies[:] = [{**row} for row in rows]
+    return copies
 
 
 def _processes() -> int:

@@ -17,6 +17,7 @@ from tieproof.evaluation.evaluated import Origin, Setting
 from tieproof.evaluation.fingerprints import label_words, origin_of_embeddings
 from tieproof.evaluation.noise import GradeLevels, check_noisy
 from tieproof.evaluation.problems import (
+    ANY_KIND,
     ArgumentSide,
     as_sharded,
     check_self_matches,
@@ -250,7 +251,7 @@ def evaluate(
         exclude=exclude,
         bits=bits,
         rounding=rounding,
-        any_kind=True,
+        kinds=ANY_KIND,
         noise=noise,
     )
     problem = _as_counted(problem, in_parts)

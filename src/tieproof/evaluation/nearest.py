@@ -12,7 +12,7 @@ from tieproof.evaluation.evaluated import Origin
 from tieproof.evaluation.fingerprints import origin_of_embeddings, origin_of_run
 from tieproof.evaluation.given_lists import as_judged, evaluate_lists
 from tieproof.evaluation.measured import Measured
-from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_problem
+from tieproof.evaluation.problems import ANY_KIND, ArgumentSide, as_budget, in_memory, make_problem
 from tieproof.evaluation.scoring import reads_judged
 from tieproof.inputs.documents import Documents, DocumentTable
 from tieproof.inputs.identities import Digests
@@ -158,7 +158,7 @@ def problem_of(result: Measured, given: Mapping[str, Any]) -> Problem:
             exclude=given.get("exclude"),
             bits=given.get("bits"),
             rounding=None if precision is None else find_format(precision),
-            any_kind=True,
+            kinds=ANY_KIND,
         )
     )
     relevance = problem.relevance

@@ -36,6 +36,9 @@ from tieproof.inputs.unjudged import Unjudged
 from tieproof.inputs.vectors import vectors_of
 from tieproof.ties import Array, IntArray
 
+ANY_KIND = SparseRows, MultiVectors
+"""The kinds of rows beside arrays, of calls that take all of them."""
+
 
 class ArgumentSide(NamedTuple):
     """The arguments of the queries or of the gallery; a gallery without embeddings means leave-one-out."""
@@ -117,19 +120,19 @@ def make_search(
     exclude: Any = None,
     bits: int | None = None,
     rounding: BinaryFormat | None = None,
-    any_kind: bool = False,
+    kinds: tuple[type, ...] = (),
     among: Callable[[int, int | None], Exclusions] | None = None,
 ) -> Search | Sharded[Search]:
     """Make the search from the arguments of `nearest`.
 
-    any_kind : whether the call takes sparse rows and items of several vectors, too
+    kinds : what the call takes beside arrays: `SparseRows`, `MultiVectors`
     among : returns what a number of queries excludes of a number of items, or in leave-one-out of None; by default,
         the items of the query's group and given pairs
     """
     queries, gallery = with_own_labels(queries, judged=True), with_own_labels(gallery, judged=True)
     kind, called = as_distance(distance, bits), reported(distance)
     of_sets = isinstance(kind, Distance) and kind.several
-    if of_sets and not any_kind:
+    if of_sets and MultiVectors not in kinds:
         raise InputError(
             f"The distance {called} ranks items of several vectors, which only tp.evaluate, tp.nearest, "
             "tp.knn_accuracy and Evaluator take. Pass one vector for each item, and another distance.",
@@ -149,8 +152,9 @@ def make_search(
         return found
 
     vocabulary: dict[Any, int] = {}
-    kinds = partial(_as_rows, vocabulary=vocabulary if any_kind else None)
-    given = of_one_width(each(kinds, queries.embeddings, gallery.embeddings), len(vocabulary))
+    read = partial(_as_rows, vocabulary=vocabulary if SparseRows in kinds else None)
+    passed = [side.embeddings for side in (queries, gallery)[: len(names)]]
+    given = of_one_width(each(read, *passed), passed, len(vocabulary))
     sparse = isinstance(given[0], SparseRows)
     if sparse:
         _check_sparse(kind, called, rounding)

@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,10 @@ SCALARS = (int, float, complex, str, bytes, np.generic)
 """The types of the elements of a list that is not nested further."""
 
 
+DICTIONARIES = "dictionaries"
+"""What messages call sparse rows {term: weight}."""
+
+
 def as_array(values: Any, name: str) -> Array:
     """Convert NumPy, torch or DLPack arrays, objects with `__array__`, or nested lists to a NumPy array.
 
@@ -59,6 +63,13 @@ def _with_any_alignment(values: Any, name: str) -> Array:
         raise InputError(
             f"The {name} must not have masked entries. Leave these items out, or fill them with .filled(...)."
         )
+    form = sparse_form(values)
+    if form:
+        how = ".to_dense()" if is_tensor(values) else ".toarray()"
+        raise InputError(
+            f"The {name} must not be {form}. Convert it with {how}, or pass it to tp.evaluate, tp.nearest, "
+            "tp.knn_accuracy, tp.collisions or Evaluator, which rank sparse rows."
+        )
     if isinstance(values, np.ndarray):
         return np.asarray(values)
     if is_tensor(values):
@@ -75,11 +86,6 @@ def _with_any_alignment(values: Any, name: str) -> Array:
             f"The {name} must have one vector for each item, not several ({values!r}), which only tp.evaluate, "
             "tp.nearest, tp.knn_accuracy and Evaluator rank, by distance='maxsim' or 'meanmaxsim'. Pass one vector "
             "for each item."
-        )
-    if hasattr(values, "toarray"):
-        raise InputError(
-            f"The {name} must not be a sparse matrix ({type(values).__name__}). Convert it with .toarray(), or pass "
-            "it to tp.evaluate or tp.nearest, which rank sparse rows."
         )
     if type(values).__module__.partition(".")[0] == "h5py":
         from tieproof.inputs.readers.hdf5_storage import check_stored
@@ -103,6 +109,18 @@ def _with_any_alignment(values: Any, name: str) -> Array:
 def is_tensor(values: Any) -> bool:
     """Whether this is a tensor of torch, or of a subclass."""
     return any(kind.__module__ == "torch" and kind.__name__ == "Tensor" for kind in type(values).__mro__)
+
+
+def sparse_form(values: Any) -> str:
+    """The form of sparse rows, as messages call it; "" of anything else."""
+    if type(values).__name__ == "SparseRows":
+        return "sparse rows"
+    if hasattr(values, "toarray"):
+        return f"a sparse matrix ({type(values).__name__})"
+    if str(getattr(values, "layout", "")).startswith("torch.sparse"):
+        return f"a tensor of the layout {str(values.layout).removeprefix('torch.')}"
+    several = isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object)
+    return DICTIONARIES if several and len(values) and all(isinstance(each, Mapping) for each in values) else ""
 
 
 def _from_tensor(tensor: Any, name: str) -> Array:

@@ -168,7 +168,8 @@ def _digests_of_entries(rows: SparseRows, threads: int) -> Words:
     sums = np.zeros((len(rows), 2), dtype=np.uint64)
     for start in range(0, len(rows), ROWS_AT_ONCE):
         length, entries = rows.entries_of(np.arange(start, min(start + ROWS_AT_ONCE, len(rows))))
-        given = np.column_stack([rows.terms[entries].astype(np.float64), rows.values[entries].astype(np.float64)])
+        given = np.empty((length.sum(), 2))
+        given[:, 0], given[:, 1] = rows.terms[entries], rows.values[entries]
         digests = rows_digests(given, np.zeros(len(given), dtype=np.uint64), threads)
         add_digests(start + np.repeat(np.arange(len(length)), length), digests, sums)
     return sums

@@ -89,8 +89,8 @@ def _equal_rows(array: Embeddings | RankedRows, other: Embeddings | RankedRows) 
 
 def may_share_rows(queries: Embeddings, gallery: Embeddings) -> bool:
     """Whether the first numbers of at least half of some queries occur in the gallery, which is fast to check."""
-    if isinstance(queries, SparseRows):
-        return True
+    if isinstance(queries, SparseRows) and isinstance(gallery, SparseRows):
+        queries, gallery = queries.first_values(), gallery.first_values()
     if isinstance(queries, MultiVectors) and isinstance(gallery, MultiVectors):
         queries, gallery = queries.vectors[queries.offsets[:-1]], gallery.vectors
     some, firsts = queries[:: max(1, len(queries) // CHECKED_ROWS), 0], gallery[:, 0].copy()

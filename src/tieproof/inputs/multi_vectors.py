@@ -8,6 +8,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_finite_embeddings, as_numbers
 from tieproof.inputs.relevance import ranges
+from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.ties import Array, BoolArray, IntArray
 
 
@@ -178,7 +179,9 @@ def as_multi_vectors(values: Any, name: str) -> MultiVectors:
 
 
 def joined(parts: Sequence[Any]) -> Any:
-    """Return a copy of arrays, or of items of several vectors, one after the other."""
+    """Return a copy of arrays, of sparse rows, or of items of several vectors, one after the other."""
+    if isinstance(parts[0], SparseRows):
+        return parts[0].followed_by(parts[1:])
     if not isinstance(parts[0], MultiVectors):
         return np.concatenate(parts)
     lengths = np.concatenate([part.lengths for part in parts])
@@ -186,8 +189,8 @@ def joined(parts: Sequence[Any]) -> Any:
 
 
 def different(some: Any, others: Any) -> BoolArray:
-    """Whether each row, or item of several vectors, differs from the other one in its place."""
-    if isinstance(some, MultiVectors):
+    """Whether each row, sparse or dense, or item of several vectors, differs from the other one in its place."""
+    if isinstance(some, MultiVectors | SparseRows):
         pairs = ((some[place : place + 1], others[place : place + 1]) for place in range(len(some)))
         return np.array([not one.same_as(other) for one, other in pairs], dtype=np.bool_)
     return np.asarray((some != others).any(axis=tuple(range(1, some.ndim))))

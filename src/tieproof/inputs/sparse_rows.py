@@ -1,11 +1,12 @@
 """`SparseRows`: rows of which only the entries that are not zero are kept, as learned sparse models return them."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.arrays import DICTIONARIES, as_numbers, is_tensor, sparse_form
 from tieproof.inputs.relevance import ranges
 from tieproof.ties import Array, IntArray, SmallIntArray
 
@@ -66,6 +67,13 @@ class SparseRows:
             return stop - start, slice(int(start[0]), int(stop[-1]))
         return stop - start, ranges(start, stop - start)[1]
 
+    def first_values(self) -> Array:
+        """The value of the first entry of each row, (n, 1); 0 for a row without entries."""
+        out = np.zeros((len(self), 1), dtype=self.dtype)
+        some = np.diff(self.starts) > 0
+        out[some, 0] = self.values[self.starts[:-1][some]]
+        return out
+
     def packed(self, rows: "slice | IntArray") -> tuple[Array, Array]:
         """The values and the terms of some rows, each row filled up with zeros; for what depends on no dimension."""
         length, entries = self.entries_of(np.arange(len(self))[rows])
@@ -84,9 +92,23 @@ class SparseRows:
         """Convert the numbers to another type."""
         return SparseRows(self.starts, self.terms, self.values.astype(dtype), self.shape[1], self.longest)
 
+    def transposed(self) -> "SparseRows":
+        """The columns as rows."""
+        order = np.argsort(self.terms, kind="stable")
+        row = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.starts))
+        starts = np.append(0, np.cumsum(np.bincount(self.terms, minlength=self.shape[1])))
+        return SparseRows(starts, row[order], self.values[order], len(self))
+
     def wider(self, width: int, longest: int) -> "SparseRows":
         """The rows among so many dimensions, beside others that have so many entries."""
         return SparseRows(self.starts, self.terms, self.values, width, longest)
+
+    def followed_by(self, others: "Sequence[SparseRows]") -> "SparseRows":
+        """Return a copy of these rows and others of the same dimensions, one after the other."""
+        parts = [self, *others]
+        starts = np.append(0, np.cumsum(np.concatenate([np.diff(part.starts) for part in parts])))
+        terms, values = (np.concatenate([getattr(part, name) for part in parts]) for name in ("terms", "values"))
+        return SparseRows(starts, terms, values, self.shape[1])
 
     def same_as(self, other: "SparseRows") -> bool:
         """Whether both have the same rows in the same order."""
@@ -101,17 +123,7 @@ class SparseRows:
 
 def is_sparse(values: Any) -> bool:
     """Whether these are sparse rows: of SciPy, of torch, or a list of dictionaries {term: weight}."""
-    if isinstance(values, SparseRows) or _is_scipy(values) or _is_torch(values):
-        return True
-    return isinstance(values, list | tuple) and len(values) > 0 and all(isinstance(each, Mapping) for each in values)
-
-
-def _is_scipy(values: Any) -> bool:
-    return hasattr(values, "tocsr") and hasattr(values, "nnz")
-
-
-def _is_torch(values: Any) -> bool:
-    return str(getattr(values, "layout", "")).startswith("torch.sparse")
+    return sparse_form(values) != "" and (hasattr(values, "tocsr") or not hasattr(values, "toarray"))
 
 
 def as_sparse(values: Any, name: str, vocabulary: dict[Any, int]) -> SparseRows:
@@ -121,16 +133,17 @@ def as_sparse(values: Any, name: str, vocabulary: dict[Any, int]) -> SparseRows:
     """
     if isinstance(values, SparseRows):
         return values
-    if isinstance(values, list | tuple):
+    if isinstance(values, list | tuple | np.ndarray):
         return _from_dictionaries(values, name, vocabulary)
-    if _is_torch(values):
+    if is_tensor(values):
         return _from_torch(values, name)
-    given, rows = values.nnz, values.tocsr()
+    rows = values.tocsr()
     if len(rows.shape) != 2:
         raise InputError(
             f"The {name} must have two dimensions, not the shape {rows.shape}. Pass a row for each item."
         )
-    return of_parts(rows.indptr, rows.indices, rows.data, rows.shape, name, repeated=given != rows.nnz)
+    added = getattr(values, "format", "") == "coo" and values.nnz != rows.nnz
+    return of_parts(rows.indptr, rows.indices, rows.data, rows.shape, name, repeated=added)
 
 
 def _from_torch(values: Any, name: str) -> SparseRows:
@@ -148,8 +161,16 @@ def _from_dictionaries(values: Any, name: str, vocabulary: dict[Any, int]) -> Sp
     starts = np.cumsum([0, *map(len, values)])
     names = [term for row in values for term in row]
     numbers = [vocabulary.setdefault(term, len(vocabulary)) for term in names]
+    if not all(isinstance(term, str) for term in vocabulary) and any(
+        isinstance(term, bool) or not isinstance(term, int | np.integer) for term in vocabulary
+    ):
+        raise InputError(
+            f"The {name} must have terms that are all strings or all integers, on both sides. Convert the others."
+        )
     weights = [weight for row in values for weight in row.values()]
-    data = np.asarray(weights if weights else np.zeros(0))
+    data = as_numbers(weights, "weights") if weights else np.zeros(0)
+    if data.ndim > 1:
+        raise InputError(f"The {name} must have one number for each term. Pass dictionaries {{term: weight}}.")
     width = max(1, len(vocabulary))
     return of_parts(starts, np.array(numbers, dtype=np.int64), data, (len(values), width), name)
 
@@ -169,18 +190,29 @@ def of_parts(starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated
             f"The {name} must have at least one row, and from 1 to 2**31 - 1 dimensions, not the shape {shape}."
         )
     starts, terms = np.asarray(starts, dtype=np.int64), np.asarray(terms)
-    row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    if (
+        len(starts) != shape[0] + 1
+        or starts[0] != 0
+        or (np.diff(starts) < 0).any()
+        or starts[-1] > min(len(terms), len(data))
+    ):
+        raise InputError(
+            f"The {name} are damaged: where rows start, terms and weights contradict each other. Make them again."
+        )
+    terms, data = terms[: starts[-1]], data[: starts[-1]]
     if len(terms) and not (terms.min() >= 0 and terms.max() < shape[1]):
         raise InputError(f"The {name} have an entry outside of their {shape[1]} dimensions. Correct the indices.")
-    bad = np.flatnonzero(~np.isfinite(data))
-    if len(bad):
+    finite = np.isfinite(data)
+    if not finite.all():
+        bad = int(np.argmin(finite))
         raise InputError(
-            f"The {name} must contain only finite numbers, but row {row[bad[0]]} contains {data[bad[0]]}. Find out "
-            "why the model returned it, and leave the row out or repair it."
+            f"The {name} must contain only finite numbers, but row {np.searchsorted(starts, bad, side='right') - 1} "
+            f"contains {data[bad]}. Find out why the model returned it, and leave the row out or repair it."
         )
-    ascending = np.diff(terms) > 0
-    ascending |= np.diff(row) > 0
+    ascending = np.append(terms[1:] > terms[:-1], True)
+    ascending[starts[1:][starts[1:] > 0] - 1] = True  # the last entry of a row has none behind it
     if not ascending.all():
+        row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         order = np.lexsort((terms, row))
         terms, data = terms[order], data[order]
         twice = np.flatnonzero((np.diff(terms) == 0) & (np.diff(row) == 0))
@@ -201,14 +233,15 @@ def of_parts(starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated
     data = np.ascontiguousarray(data, dtype=np.float32 if small else np.float64)
     if (data == 0).any():
         kept = data != 0
-        starts = np.append(0, np.cumsum(np.bincount(row[kept], minlength=shape[0])))
+        starts = np.append(0, np.cumsum(kept))[starts]
         terms, data = terms[kept], data[kept]
     return SparseRows(starts, np.ascontiguousarray(terms, dtype=np.int32), data, int(shape[1]))
 
 
-def of_one_width(given: list[Any], width: int) -> list[Any]:
+def of_one_width(given: list[Any], passed: list[Any], width: int) -> list[Any]:
     """The rows of both sides, if one side is sparse: both must be, and get one type and the larger length of a row.
 
+    passed : both sides as they were passed
     width : the number of terms in dictionaries, of which the side that was read first may not know all
     """
     if not any(isinstance(rows, SparseRows) for rows in given):
@@ -217,6 +250,12 @@ def of_one_width(given: list[Any], width: int) -> list[Any]:
         raise InputError(
             "The queries and the gallery must both be sparse, or both be dense. Convert the dense side by "
             "scipy.sparse.csr_array(rows).",
+            ("embeddings", "gallery"),
+        )
+    if len({sparse_form(rows) == DICTIONARIES for rows in passed}) > 1:
+        raise InputError(
+            "Only one side is dictionaries, whose terms do not say which columns of the other side are theirs. Pass "
+            "both sides as dictionaries, or both as matrices with the same columns.",
             ("embeddings", "gallery"),
         )
     longest = max(rows.longest for rows in given)

@@ -15,6 +15,7 @@ from tieproof.distances import DistanceFunction, DistanceName
 from tieproof.errors import InputError
 from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_problem, watched
 from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.measures.relevant_ranks import tie_widths
 from tieproof.ties import Array, BoolArray, IntArray
@@ -107,6 +108,7 @@ def collisions(
             relevance=None if labelled else _NOBODY,
             exclude=exclude,
             bits=bits,
+            kinds=(SparseRows,),
         )
     )
     relevance = problem.relevance

@@ -14,6 +14,7 @@ from tieproof.distances.space import Space
 from tieproof.engine.problem import Search, Watch
 from tieproof.errors import InputError, calling
 from tieproof.evaluation.problems import (
+    ANY_KIND,
     ArgumentSide,
     as_budget,
     in_memory,
@@ -114,7 +115,7 @@ def nearest(
     with calling({"embeddings": "queries"}):
         sides = ArgumentSide(queries, groups=groups), ArgumentSide(gallery, groups=gallery_groups)
         budget = as_budget(memory, threads)
-        search = make_search(*sides, distance, budget, exclude=exclude, bits=bits, any_kind=True)
+        search = make_search(*sides, distance, budget, exclude=exclude, bits=bits, kinds=ANY_KIND)
         warn_of_copies(search)
         return neighbors_of(in_memory(search), int(k), watched(progress))
 

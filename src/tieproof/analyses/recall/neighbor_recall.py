@@ -17,6 +17,7 @@ from tieproof.inputs.lookalikes import warn_of_other_order
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.inputs.options import check_whole
+from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.ties import Estimate
 
 
@@ -147,7 +148,7 @@ def neighbor_recall(
             )
         with calling({"embeddings": "queries"}):
             sides, budget = (ArgumentSide(queries), ArgumentSide(gallery)), as_budget(memory, threads)
-            search = make_search(*sides, distance, budget, exclude=exclude, bits=bits)
+            search = make_search(*sides, distance, budget, exclude=exclude, bits=bits, kinds=(SparseRows,))
             ranked = in_memory(search)
             known = ranked_truth(ranked, watched(progress))
     if not known.matches.any():
@@ -159,7 +160,7 @@ def neighbor_recall(
     lists = as_found(found, distances, known.n_items)
     with about("found"):
         check_count(len(lists.ids), "found lists", known.n_queries, "queries" if truth is None else "true lists")
-    if ranked is not None and ranked.gallery is not None:
+    if ranked is not None and ranked.gallery is not None and not isinstance(ranked.queries, SparseRows):
         own, items = ranked.queries, ranked.gallery
         warn_of_other_order(lambda rows: own[rows], lambda rows: items[rows], lists.ids, ranked.called)
     largest, width = max(cutoffs), lists.ids.shape[1]

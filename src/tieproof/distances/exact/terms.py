@@ -27,6 +27,11 @@ class Terms(NamedTuple):
     term: SmallIntArray
     value: Array
 
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all entries."""
+        return self.term.nbytes + self.value.nbytes
+
 
 @native
 def products_of_terms(

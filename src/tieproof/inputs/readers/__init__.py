@@ -29,7 +29,7 @@ from tieproof.inputs.readers.columns import (
 from tieproof.inputs.readers.contents import stored_confidences, stored_labels
 from tieproof.inputs.readers.location import File, Location, RemoteFile, check, split
 from tieproof.inputs.readers.trec_told import refuse_rankings
-from tieproof.inputs.sparse_rows import SparseRows
+from tieproof.inputs.sparse_rows import is_sparse
 from tieproof.ties import Array
 
 PathLike = str | os.PathLike[str]
@@ -70,6 +70,7 @@ FILE_FORMATS = {
     ".parquet": FileFormat(_late("parquet", "entries"), _late("parquet", "matrix")),
     ".csv": FileFormat(_late("delimited", "entries", ","), _late("delimited", "matrix", ",")),
     ".tsv": FileFormat(_late("delimited", "entries", "\t"), _late("delimited", "matrix", "\t")),
+    ".jsonl": FileFormat(_late("sparse", "lines"), elsewhere=False),
     ".csr": FileFormat(_late("sparse", "csr"), elsewhere=False),
     ".fbin": FileFormat(_late("ann_benchmarks", "vectors", "<f4")),
     ".u8bin": FileFormat(_late("ann_benchmarks", "vectors", "<u1")),
@@ -140,7 +141,7 @@ def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), label
             f"embeddings. Give {where.path}, and the labels by a colon and the name of their column."
         )
     values = entry.load()
-    if isinstance(values, SparseRows):
+    if is_sparse(values):
         return values
     if is_multi_vectors(values):
         return as_multi_vectors(values, "embeddings")

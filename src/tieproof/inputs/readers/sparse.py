@@ -1,24 +1,33 @@
-"""Sparse rows in files: archives of SciPy's save_npz, and .csr of big-ann-benchmarks.
+"""Sparse rows in files: archives of SciPy's save_npz, .csr of big-ann-benchmarks, and JSON on lines.
 
 A .csr file is three int64, the numbers of rows, of dimensions and of entries; then where the rows begin as int64, the
 dimensions of the entries as int32, and their weights as float32, all little-endian.
+
+A line of JSON is {"id": …, "vector": {term: weight}}, as Anserini, Pyserini and the scripts of SPLADE write it.
 """
 
 from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.columns import Entry
+from tieproof.inputs.arrays import as_array
+from tieproof.inputs.labels import from_objects
+from tieproof.inputs.readers import json_lists, tables
+from tieproof.inputs.readers.columns import Entry, refuse_scores
 from tieproof.inputs.readers.location import AGAIN, File, broken, reading
-from tieproof.inputs.sparse_rows import of_parts
+from tieproof.inputs.sparse_rows import as_sparse, is_sparse, of_parts
 from tieproof.ties import Array
 
 KIND = "sparse rows of big-ann-benchmarks (.csr)"
 
 PARTS = ("indptr", "indices", "data", "shape", "format")
 """The arrays in which SciPy stores rows."""
+
+IN_LINES = "JSON on lines (.jsonl)"
+EXPECTED = 'Write {"id": …, "vector": {term: weight}} on each line, with the same fields.'
 
 HEADER = 24
 """Bytes of three numbers."""
@@ -30,12 +39,16 @@ def of_archive(path: File, entries: Mapping[str, Entry]) -> Entry:
     def load() -> Any:
         parts: dict[str, Array] = {name: np.asarray(entries[name].load()) for name in PARTS}
         form = bytes(parts["format"]).rstrip(b"\0").decode(errors="replace")
-        if form != "csr":
+        if form not in ("csr", "csc"):
             raise InputError(
                 f"{path} contains a sparse matrix in the format {form!r}, not rows. Convert it by .tocsr(), and save "
                 "it again."
             )
-        return _checked(path, parts["indptr"], parts["indices"], parts["data"], tuple(parts["shape"].tolist()))
+        starts, terms, shape = parts["indptr"], parts["indices"], tuple(parts["shape"].tolist())
+        if form == "csr":
+            return _checked(path, starts, terms, parts["data"], shape)
+        by_columns = _checked(path, starts, terms, parts["data"], shape[::-1])
+        return by_columns.transposed()
 
     return Entry("", (None, None), "sparse rows", load)
 
@@ -59,10 +72,39 @@ def csr(path: File, named: Collection[str] = ()) -> list[Entry]:
     return [Entry("", (None, None), "sparse rows", load)]
 
 
+def lines(path: Path, named: Collection[str] = ()) -> list[Entry]:
+    """Return the fields of the dictionaries on the lines of a file."""
+    with reading(path, IN_LINES), path.open(encoding="utf-8") as file:
+        content = file.read().encode()
+    if not json_lists.is_json(content):
+        raise InputError(broken(path, IN_LINES, content, EXPECTED))
+    rows, numbers = json_lists.contents(path, content, EXPECTED)
+    for number, row in zip(numbers, rows, strict=True):
+        if not isinstance(row, dict) or row.keys() != rows[0].keys():
+            raise InputError(f"{path} has other fields on line {number} than on line {numbers[0]}. {EXPECTED}")
+    if not any(isinstance(value, dict | list) for value in rows[0].values()) or "results" in rows[0]:
+        refuse_scores(path, tables.read(path).columns)
+
+    def entry(name: str, values: list[Any]) -> Entry:
+        several = isinstance(values[0], dict | list)
+
+        def load() -> Any:
+            if not several:
+                return from_objects(values, f"{name} of {path}")
+            try:
+                return values if is_sparse(values) and as_sparse(values, name, {}) else as_array(values, name)
+            except InputError as error:
+                raise InputError(f"{path}: {error}") from None
+
+        shape = (len(rows), None) if several else (len(rows),)
+        return Entry(name, shape, "sparse rows" if isinstance(values[0], dict) else "values", load)
+
+    return [entry(name, [row[name] for row in rows]) for name in rows[0]]
+
+
 def _checked(path: File, starts: Array, terms: Array, weights: Array, shape: tuple[int, ...]) -> Any:
     """Return the rows; errors name the file."""
-    whole = len(shape) == 2 and len(starts) == shape[0] + 1 and len(terms) == len(weights)
-    if not whole or starts[0] != 0 or starts[-1] != len(terms) or (np.diff(starts) < 0).any():
+    if len(shape) != 2 or len(terms) != len(weights) or starts[-1:] != len(terms):
         raise InputError(f"{path} is damaged: its parts contradict each other. Write or copy it again.")
     try:
         return of_parts(starts, terms, weights, shape, "embeddings")

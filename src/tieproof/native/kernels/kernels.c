@@ -48,6 +48,7 @@
 #include "row_digests.h"
 #include "terms.h"
 #include "twofold.h"
+#include "zeros.h"
 
 #include "as_float.h"
 #include "bit_tiles.h"
@@ -62,6 +63,7 @@
 #include "row_digests.h"
 #include "terms.h"
 #include "twofold.h"
+#include "zeros.h"
 
 #include "as_long.h"
 #include "judged.h"
