@@ -49,12 +49,6 @@ WRITTEN_BY = ("--json", "--save")
 COMPLETE = "_TIEPROOF_COMPLETE"
 """The variable of the environment by which a shell asks for completions."""
 
-HELP = (
-    "Score embeddings and rankings so that ties never pay: every measure with its lowest, expected and highest value "
-    "over all orderings of items at exactly the same distance. The same data gives the same number, to the last bit, "
-    "in any order and on any machine."
-)
-
 
 class Argument(click.Argument):
     """An argument with an explanation in the help text, which arguments of click have only from version 8.5 on."""
@@ -148,7 +142,9 @@ def show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> No
 
 @click.command(
     cls=Commands,
-    help=HELP,
+    help="Score embeddings and rankings so that ties never pay: every measure with its lowest, expected and highest "
+    "value over all orderings of items at exactly the same distance. The same data gives the same number, to the "
+    "last bit, in any order and on any machine.",
     examples=[
         "tieproof demo",
         f'eval "$({COMPLETE}=bash_source tieproof)"  # completion in bash; zsh_source and fish_source exist, too',

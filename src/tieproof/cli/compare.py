@@ -29,21 +29,6 @@ from tieproof.measures import DEFAULT_MEASURES
 
 NONE = "none"
 
-HELP = (
-    "Compare systems on the same queries: how much of a difference ties can explain, how much the choice of queries "
-    "can explain, and how much remains.\n\n"
-    f"FILES are runs, with --qrels; or records ({EXTENSION}); or the embeddings of each system, before or after a "
-    "file of labels. The name of a system is that of its file, without folder and extension; NAME=FILE gives it "
-    "another one. The qrels or a run may be -, which is standard input."
-)
-
-EXAMPLES = (
-    "tieproof compare --qrels qrels.txt base.run ours.run theirs.run",
-    "tieproof compare --qrels qrels.txt base.run ours.run --baseline base -m AP,nDCG@10",
-    "zcat ours.run.gz | tieproof compare --qrels qrels.txt base.run ours=-",
-    "tieproof compare labels.npy ours.npy theirs.npy -d euclidean --test tukey",
-    "tieproof compare ours.tieproof theirs.tieproof --json comparison.json --plot comparison.svg",
-)
 
 RUNS, RECORDS, EMBEDDINGS = "runs", "records", "embeddings"
 
@@ -57,8 +42,18 @@ TAKES = {
 
 @command(
     tieproof.compare,
-    HELP,
-    EXAMPLES,
+    "Compare systems on the same queries: how much of a difference ties can explain, how much the choice of queries "
+    "can explain, and how much remains.\n\n"
+    f"FILES are runs, with --qrels; or records ({EXTENSION}); or the embeddings of each system, before or after a "
+    "file of labels. The name of a system is that of its file, without folder and extension; NAME=FILE gives it "
+    "another one. The qrels or a run may be -, which is standard input.",
+    (
+        "tieproof compare --qrels qrels.txt base.run ours.run theirs.run",
+        "tieproof compare --qrels qrels.txt base.run ours.run --baseline base -m AP,nDCG@10",
+        "zcat ours.run.gz | tieproof compare --qrels qrels.txt base.run ours=-",
+        "tieproof compare labels.npy ours.npy theirs.npy -d euclidean --test tukey",
+        "tieproof compare ours.tieproof theirs.tieproof --json comparison.json --plot comparison.svg",
+    ),
     files=argument("The files of two or more systems.", nargs=-1, required=True),
     qrels="The judgments of runs; a grade above 0 is relevant.",
     baseline=Option("The system that all others are compared with. Default: all pairs are compared.", NAME),

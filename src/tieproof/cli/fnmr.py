@@ -7,26 +7,20 @@ from tieproof.cli.files import as_sides, evaluated
 from tieproof.cli.options import SHARE, command, repeated, shared
 from tieproof.cli.output import Outputs, answer
 
-HELP = (
+
+@command(
+    tieproof.fnmr_at_fmr,
     "Compute the false non-match rate (FNMR) at given false match rates (FMR), pooled over all pairs.\n\n"
     "The threshold is the FMR-quantile of the distances of pairs that are not relevant; FNMR is the share of "
     "relevant pairs whose distance is at least the threshold. Without --gallery every item is compared with all the "
     "others. The files are those that tieproof evaluate reads. In tables, tie std is the standard deviation over the "
-    "orderings of pairs at exactly the same distance."
-)
-
-EXAMPLES = (
-    "tieproof fnmr embeddings.npy labels.npy --fmr 0.1",
-    "tieproof fnmr queries.npz --gallery gallery.npz --fmr 0.01 --fmr 0.001 --method exact",
-    "tieproof fnmr data.npz --eer --json rates.json",
-    "tieproof fnmr data.npz --curve",
-)
-
-
-@command(
-    tieproof.fnmr_at_fmr,
-    HELP,
-    EXAMPLES,
+    "orderings of pairs at exactly the same distance.",
+    (
+        "tieproof fnmr embeddings.npy labels.npy --fmr 0.1",
+        "tieproof fnmr queries.npz --gallery gallery.npz --fmr 0.01 --fmr 0.001 --method exact",
+        "tieproof fnmr data.npz --eer --json rates.json",
+        "tieproof fnmr data.npz --curve",
+    ),
     **shared("embeddings labels"),
     fmr=repeated("A false match rate; repeat it for more.", SHARE),
     method="How quantiles are taken. linear interpolates between two distances; exact takes one of the distances, "

@@ -15,30 +15,24 @@ from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.ann_benchmarks import read_neighbors
 from tieproof.inputs.shards.files import are_shards
 
-HELP = (
+CHOSEN = ("bigann", "vecs")
+
+
+@command(
+    tieproof.truth,
     "Find the true neighbors of queries, with all ties at rank k, and certify them. "
     "Or examine those that others published, with --check.\n\n"
     "The folder OUT gets truth.npz, the files of --format and certificate.json, with digests of the data and of the "
     "neighbors. If the command is killed, the same command continues where it stopped. tieproof verify OUT QUERIES "
     "GALLERY checks a truth, and tieproof neighbor-recall takes OUT as the truth.\n\n"
     "Files of vectors are those that tieproof evaluate reads. A folder, a pattern or a URL of shards is read piece "
-    "by piece within --memory, here or by the workers of --cluster."
-)
-
-EXAMPLES = (
-    "tieproof truth queries.fbin base.fbin -k 100 -d euclidean --out truth/",
-    "tieproof truth queries.npy base.npy --format hdf5 --format parquet --out truth/",
-    "tieproof truth queries.npy base.npy --exclude filtered.npy --out truth/",
-    "tieproof truth queries.fbin base.fbin -d euclidean --check theirs.hdf5",
-)
-
-CHOSEN = ("bigann", "vecs")
-
-
-@command(
-    tieproof.truth,
-    HELP,
-    EXAMPLES,
+    "by piece within --memory, here or by the workers of --cluster.",
+    (
+        "tieproof truth queries.fbin base.fbin -k 100 -d euclidean --out truth/",
+        "tieproof truth queries.npy base.npy --format hdf5 --format parquet --out truth/",
+        "tieproof truth queries.npy base.npy --exclude filtered.npy --out truth/",
+        "tieproof truth queries.fbin base.fbin -d euclidean --check theirs.hdf5",
+    ),
     queries="The vectors of the queries.",
     gallery="The vectors of the items; ids are their positions.",
     k=Option(
