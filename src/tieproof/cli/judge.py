@@ -5,17 +5,7 @@ from typing import Any
 
 import tieproof.trials.judge
 from tieproof.cli.exits import is_terminal, say
-from tieproof.cli.options import (
-    COUNT,
-    FILE,
-    NAME,
-    Option,
-    OptionKind,
-    command,
-    lines,
-    repeated,
-    shared,
-)
+from tieproof.cli.options import COUNT, FILE, NAME, Option, OptionKind, command, lines, repeated, shared
 from tieproof.cli.output import Outputs, answer, check_lines, written
 from tieproof.trials.judge import Competition
 from tieproof.trials.judge.items import contest_of

@@ -13,14 +13,7 @@ from tieproof.distances.exact.rows import distinct_rows
 from tieproof.distances.space import Space
 from tieproof.engine.problem import Search, Watch
 from tieproof.errors import InputError, calling
-from tieproof.evaluation.problems import (
-    ArgumentSide,
-    as_budget,
-    in_memory,
-    make_search,
-    warn_of_copies,
-    watched,
-)
+from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_search, warn_of_copies, watched
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.multi_vectors import MultiVectors
 from tieproof.inputs.options import check_whole
