@@ -40,7 +40,10 @@ COMMANDS = {
 }
 """The group of each command, and its line in the help text; the file of that name in this folder defines it."""
 
-_FILES = {"det": "pairs", "open-set": "pairs", "neighbor-recall": "recall", "range-recall": "recall"}
+_FILES = {
+    **dict.fromkeys(("fnmr", "det", "open-set"), "pairs"),
+    **dict.fromkeys(("neighbor-recall", "range-recall"), "recall"),
+}
 """The files of commands that have another name."""
 
 WRITTEN_BY = ("--json", "--save")

@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -101,10 +101,6 @@ class Certificate(Shown):
     exclude: str | None
     files: dict[str, str]
     version: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain numbers, strings and dictionaries."""
-        return asdict(self)
 
     def _table(self) -> Table:
         sides = [
