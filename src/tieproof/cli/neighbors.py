@@ -4,14 +4,15 @@ from typing import Any
 
 import tieproof
 from tieproof.cli.files import naming
-from tieproof.cli.options import TIE_STD, Option, Text, check_options, command, save, shared
+from tieproof.cli.options import TIE_STD, Option, check_options, command, save, shared
 from tieproof.cli.output import Outputs, answer, showing, written
 from tieproof.errors import InputError
 from tieproof.inputs.readers import read_labels
 from tieproof.inputs.readers.ann_benchmarks import read_returned
 
 RETURNED = ("ids", "distances", "scores", "counts")
-"""What an index returned; all other files contain labels."""
+LABELS = ("labels", "gallery_labels", "groups", "gallery_groups", "categories")
+"""The files that an index returned, and those of labels."""
 
 
 @command(
@@ -45,18 +46,10 @@ RETURNED = ("ids", "distances", "scores", "counts")
     save=save("tieproof.verify checks in Python"),
     **shared("report"),
 )
-def neighbors(
-    outputs: Outputs,
-    search: str,
-    duplicates: str,
-    measures: Any,
-    average: str,
-    empty: str,
-    ci: float | None,
-    **files: Text,
-) -> None:
+def neighbors(outputs: Outputs, ci: float | None, **settings: Any) -> None:
     """Read the lists, evaluate them, write and show the result; an error names the files that it is about."""
-    check_options(measures=measures)
+    check_options(measures=settings["measures"])
+    files = {name: settings.pop(name) for name in [*settings] if name in RETURNED + LABELS}
     if files["distances"] and files["scores"]:
         raise InputError("DISTANCES and --scores both define what is nearer; give only one of them.")
     given = {name: location for name, location in files.items() if location}
@@ -67,8 +60,6 @@ def neighbors(
             for name, location in given.items()
         }
         with naming(given):
-            return showing(tieproof.evaluate_neighbors, ci)(
-                **arrays, search=search, duplicates=duplicates, measures=measures, average=average, empty=empty
-            )
+            return showing(tieproof.evaluate_neighbors, ci)(**arrays, **settings)
 
     answer(outputs, written(evaluated, given.values(), outputs))

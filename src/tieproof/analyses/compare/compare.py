@@ -90,7 +90,14 @@ def compare(
     'better whatever the ties'
 
     """
-    _check_systems(results, baseline)
+    check_results(results)
+    if len(results) < 2:
+        raise InputError(
+            f"A comparison needs at least two results, not {len(results)}. Pass {{name: result}} for each system.",
+            "results",
+        )
+    if baseline is not None:
+        check_choice("baseline", baseline, results)
     check_choice("test", test, get_args(Test))
     _check_correction(correction, test)
     check_confidence("confidence", confidence)
@@ -117,17 +124,6 @@ def compare(
         confidence=confidence,
         notes=notes,
     )
-
-
-def _check_systems(results: Any, baseline: Any) -> None:
-    check_results(results)
-    if len(results) < 2:
-        raise InputError(
-            f"A comparison needs at least two results, not {len(results)}. Pass {{name: result}} for each system.",
-            "results",
-        )
-    if baseline is not None:
-        check_choice("baseline", baseline, results)
 
 
 def _check_correction(correction: Any, test: str) -> None:
