@@ -98,17 +98,9 @@ def collisions(
     labelled = labels is not None
     if not labelled and (gallery_labels is not None or groups is not None or gallery_groups is not None):
         raise InputError("gallery_labels and groups were passed without labels. Pass labels= too, or leave them out.")
-    problem = in_memory(
-        make_problem(
-            ArgumentSide(embeddings, labels, groups),
-            ArgumentSide(gallery, gallery_labels, gallery_groups),
-            distance,
-            budget,
-            relevance=None if labelled else _NOBODY,
-            exclude=exclude,
-            bits=bits,
-        )
-    )
+    sides = ArgumentSide(embeddings, labels, groups), ArgumentSide(gallery, gallery_labels, gallery_groups)
+    options: dict[str, Any] = {"relevance": None if labelled else _NOBODY, "exclude": exclude, "bits": bits}
+    problem = in_memory(make_problem(*sides, distance, budget, **options))
     relevance = problem.relevance
     candidates = np.flatnonzero(relevance.at_most()) if labelled else np.arange(relevance.n_queries)
     setting = CollisionSetting(

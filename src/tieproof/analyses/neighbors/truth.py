@@ -133,7 +133,10 @@ def truth(
     names = one_or_several(formats)
     for name in names:
         check_choice("formats", name, FORMATS)
-    chosen, folder = {file: make() for name in names for file, make in FORMATS[name].items()}, _as_folder(out)
+    chosen = {file: make() for name in names for file, make in FORMATS[name].items()}
+    if not isinstance(out, str | os.PathLike) or not os.fspath(out) or "\0" in os.fsdecode(out):
+        raise InputError(f"out must be the path of a folder, not {out!r}.", "out")
+    folder = Path(os.fsdecode(out))
     if not isinstance(distance, str):
         raise InputError(
             f"The distance of a truth must be a name, not {type(distance).__name__}: a certificate cannot contain a "
@@ -192,12 +195,6 @@ def truth(
     write_certificate(folder, certificate)
     stored.remove()
     return certificate
-
-
-def _as_folder(out: Any) -> Path:
-    if not isinstance(out, str | os.PathLike) or not os.fspath(out) or "\0" in os.fsdecode(out):
-        raise InputError(f"out must be the path of a folder, not {out!r}.", "out")
-    return Path(os.fsdecode(out))
 
 
 def _check_folder(folder: Path) -> None:
