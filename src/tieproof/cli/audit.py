@@ -1,7 +1,6 @@
 """`tieproof audit`."""
 
 import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +8,7 @@ import click
 
 import tieproof
 from tieproof.cli import options
-from tieproof.cli.exits import is_terminal
+from tieproof.cli.exits import shows_progress
 from tieproof.cli.options import NAME, SECONDS, Option, OptionKind, Text, argument, check_options, choice, command
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.errors import InputError
@@ -149,7 +148,7 @@ def audit(
         "larger_is_better": not smaller_is_better,
         "vary": dict(vary) or None,
         "attacks": attacks or None,
-        "progress": is_terminal(sys.stderr),
+        "progress": shows_progress(),
     }
     audited = str(evaluator) if program is None else Program(program)
     report = written(lambda: tieproof.audit(audited, **settings), [], outputs)

@@ -1,7 +1,6 @@
 """`tieproof compare`."""
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -10,7 +9,7 @@ import tieproof
 from tieproof.analyses.compare.compare import Correction
 from tieproof.analyses.compare.pictures import COMPARISONS
 from tieproof.cli import options
-from tieproof.cli.exits import is_terminal
+from tieproof.cli.exits import shows_progress
 from tieproof.cli.files import Files, from_files
 from tieproof.cli.options import BETWEEN_0_AND_1, NAME, Option, Text, argument, check_options, choice, command
 from tieproof.cli.output import Outputs, answer, written
@@ -179,7 +178,7 @@ def _evaluation_of(
     """
     if kind == RECORDS:
         return tieproof.load
-    categories, watched = settings.get("categories"), is_terminal(sys.stderr)
+    categories, watched = settings.get("categories"), shows_progress()
     further = {name: value for name, value in settings.items() if name != "categories"}
     if kind == EMBEDDINGS:
         return lambda file: from_files(

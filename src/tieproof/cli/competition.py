@@ -1,6 +1,5 @@
 """`tieproof competition new` and `tieproof competition check`."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +7,7 @@ import click
 
 from tieproof.cli.audit import EXPLOITABLE, FOUND, exit_with
 from tieproof.cli.commands import CommandWithExamples
-from tieproof.cli.exits import is_terminal, say
+from tieproof.cli.exits import say, shows_progress
 from tieproof.cli.options import NAME, SECONDS, Option, choice, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.show.parts import count
@@ -71,7 +70,7 @@ def _new(competition: str, bundle: str, platform: str) -> None:
 )
 def _check(outputs: Outputs, bundle: str, **settings: Any) -> None:
     """Attack the bundle, write the report, show it."""
-    settings |= {"attacks": settings["attacks"] or None, "progress": is_terminal(sys.stderr)}
+    settings |= {"attacks": settings["attacks"] or None, "progress": shows_progress()}
     report = written(lambda: check(bundle, **settings), [Path(bundle)], outputs)
     answer(outputs, report)
     exit_with(report)

@@ -1,10 +1,9 @@
 """`tieproof judge`, which runs systems."""
 
-import sys
 from typing import Any
 
 import tieproof.trials.judge
-from tieproof.cli.exits import is_terminal, say
+from tieproof.cli.exits import say, shows_progress
 from tieproof.cli.options import COUNT, FILE, NAME, Option, OptionKind, command, lines, repeated, shared
 from tieproof.cli.output import Outputs, answer, check_lines, written
 from tieproof.trials.judge import Competition
@@ -45,9 +44,7 @@ def judge(outputs: Outputs, competition: str, system: str, phase: str | None, li
     check_lines(lines, outputs)
     judged_by = Competition.read(competition)
     judgment = written(
-        lambda: tieproof.trials.judge.judge(
-            judged_by, system, phase=phase, progress=is_terminal(sys.stderr), **settings
-        ),
+        lambda: tieproof.trials.judge.judge(judged_by, system, phase=phase, progress=shows_progress(), **settings),
         [*contest_of(judged_by, phase).secrets],
         outputs,
     )

@@ -1,12 +1,11 @@
 """`tieproof neighbor-recall` and `tieproof range-recall`."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import tieproof
 from tieproof.analyses.neighbors.certificate import NAME as CERTIFICATE
-from tieproof.cli.exits import is_terminal
+from tieproof.cli.exits import shows_progress
 from tieproof.cli.files import naming
 from tieproof.cli.options import ANY_NUMBER, COUNT, Option, OptionKind, Text, check_options, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
@@ -74,7 +73,7 @@ def neighbor_recall(outputs: Outputs, found: str, truth: Text, queries: Text, ga
         arrays["exclude"] = pairs_of(files["exclude"])
         with naming(files):
             return tieproof.neighbor_recall(
-                lists.ids, distances=lists.distances, progress=is_terminal(sys.stderr), **arrays, **settings
+                lists.ids, distances=lists.distances, progress=shows_progress(), **arrays, **settings
             )
 
     answer(outputs, written(compared, files.values(), outputs))

@@ -1,12 +1,11 @@
 """`tieproof truth`, and `tieproof verify` for the folder of a truth."""
 
-import sys
 import warnings
 from typing import Any
 
 import tieproof
 from tieproof.analyses.neighbors.formats import FORMATS
-from tieproof.cli.exits import is_terminal
+from tieproof.cli.exits import shows_progress
 from tieproof.cli.files import naming
 from tieproof.cli.options import COUNT, FILE, FOLDER, Option, Text, check_options, choice, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
@@ -69,15 +68,14 @@ def truth(
         if value and out is None:
             raise InputError(f"--{option} is for a truth that is written to --out; leave it out.")
     files = {"queries": queries, "gallery": gallery, "truth": check, "exclude": exclude}
-    watched = is_terminal(sys.stderr)
 
     def made() -> Any:
         sides = rows_of(queries), rows_of(gallery)
         with naming(files):
             if check is not None:
                 ids = read_neighbors(check).ids
-                return tieproof.examine_truth(ids, *sides, k=k, progress=watched, **settings)
-            given: dict[str, Any] = {"out": out, "formats": formats or CHOSEN, "progress": watched}
+                return tieproof.examine_truth(ids, *sides, k=k, progress=shows_progress(), **settings)
+            given: dict[str, Any] = {"out": out, "formats": formats or CHOSEN, "progress": shows_progress()}
             given["exclude"] = pairs_of(exclude)
             return tieproof.truth(sides[0], sides[1], k or 100, cluster=cluster, **given, **settings)
 
@@ -125,7 +123,7 @@ def verified_folder(
                 sample=None if whole else sample or SAMPLE,
                 memory=memory,
                 threads=threads,
-                progress=is_terminal(sys.stderr),
+                progress=shows_progress(),
             )
 
     return written(verified, (data, more, exclude), outputs)
