@@ -92,9 +92,19 @@ class Ambiguous(NamedTuple):
             size, places, *counts = self.shapes[start].astype(np.int64).tolist()
             relevant = tuple(count for count in counts if count)
             k, n, parameter, scale, *worth = self.facts[start:stop].T
-            before = k.astype(np.int64), n.astype(np.int64)
-            facts = parameter, tuple(worth[: len(relevant)]), scale, self.times[start:stop]
-            yield Tied(size, places, relevant, *before, *facts, self.adds, self.only)
+            yield Tied(
+                size,
+                places,
+                relevant,
+                k.astype(np.int64),
+                n.astype(np.int64),
+                parameter,
+                tuple(worth[: len(relevant)]),
+                scale,
+                self.times[start:stop],
+                self.adds,
+                self.only,
+            )
 
 
 def tied(measure: Measure, parts: Sequence[KeptTies], weights: FloatArray) -> Ambiguous | None:
