@@ -10,11 +10,8 @@ from kernel_levels import LEVELS, at
 from tieproof.analyses.rates.counting import (
     BINS,
     Bins,
-    count_inside,
     floats,
     histogram,
-    inside,
-    list_inside,
     number_floats,
     ordered,
     weight_below,
@@ -79,12 +76,6 @@ def test_counts(low: int, high: int, level: str) -> None:
         assert at(level, histogram)(block, rows, columns, low, high, shift, bins) == below
         assert all((found == wanted).all() for found, wanted in zip(bins, expected, strict=True))
         assert at(level, weight_below)(block, rows, columns, low) == below
-        places = [place for place, (entry, _) in enumerate(entries) if low <= entry <= high]
-        assert inside(block, low, high).tolist() == places
-        assert at(level, count_inside)(block, low, high) == len(places)
-        listed = np.empty(len(places), dtype=np.int64)
-        at(level, list_inside)(block, low, high, listed)
-        assert listed.tolist() == places
 
 
 def test_bins_of_one_window_are_added_to() -> None:

@@ -21,24 +21,24 @@ ROOMS = {
     "distances": 4_721,
     "engine": 4_883,
     "native": 858,
-    "measures": 6_826,
-    "show": 1_667,
-    "evaluation": 8_394,
-    "analyses": 10_139,
+    "measures": 6_802,
+    "show": 1_665,
+    "evaluation": 8_390,
+    "analyses": 10_020,
     "trials": 12_816,
     "compat": 2_816,
     "integrations": 2_496,
-    "cli": 3_449,
+    "cli": 3_272,
     "data": 22,
     "tieproof": 902,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 69_826
-LINES_OF_KERNELS = 7_771
+LINES_OF_SOURCE = 69_500
+LINES_OF_KERNELS = 7_748
 WORDS_OF_DOCS = 69_752
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_164
+LINES_OF_TESTS = 67_155
 
 
 def lines_in(folder: Path, *endings: str) -> int:

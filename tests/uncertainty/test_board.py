@@ -16,8 +16,8 @@ from tieproof.errors import InputError
 from tieproof.inputs.readers import entries_of
 from tieproof.inputs.readers.location import split
 from tieproof.inputs.system_names import named
-from tieproof.measures.statistics.rank_sets import told_apart
 from tieproof.measures.statistics.resampling import Strata
+from tieproof.measures.statistics.tests import told_apart
 
 QRELS = {"q1": {"a": 1, "b": 0, "c": 1}, "q2": {"a": 0, "b": 1, "c": 0}}
 

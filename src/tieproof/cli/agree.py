@@ -5,23 +5,17 @@ from tieproof.cli.options import BETWEEN_0_AND_1, Option, command, shared
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.inputs.readers.location import split, with_pipes_read
 
-HELP = (
-    "Compare the rankings of two runs by rank-biased overlap, with its bounds over all orders of tied documents.\n\n"
-    "The files are runs as tieproof run reads them, and one of them may be -, which is standard input; no judgments "
-    "are needed. The table has the means over the queries that both runs have: lower, expected and upper over all "
-    "orders of documents with equal scores, and the treatments of ties w, a and b of Corsi and Urbano (2024)."
-)
-
-EXAMPLES = (
-    "tieproof agree base.run ours.run",
-    "tieproof agree base.run ours.run --p 0.98 --per-query overlaps.csv --json overlaps.json",
-)
-
 
 @command(
     tieproof.agreement,
-    HELP,
-    EXAMPLES,
+    "Compare the rankings of two runs by rank-biased overlap, with its bounds over all orders of tied documents.\n\n"
+    "The files are runs as tieproof run reads them, and one of them may be -, which is standard input; no judgments "
+    "are needed. The table has the means over the queries that both runs have: lower, expected and upper over all "
+    "orders of documents with equal scores, and the treatments of ties w, a and b of Corsi and Urbano (2024).",
+    (
+        "tieproof agree base.run ours.run",
+        "tieproof agree base.run ours.run --p 0.98 --per-query overlaps.csv --json overlaps.json",
+    ),
     first="The documents of a system and their scores.",
     second="Those of another system, or of another version of it.",
     p=Option(

@@ -1,7 +1,6 @@
 """`tieproof audit`."""
 
 import json
-import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +8,7 @@ import click
 
 import tieproof
 from tieproof.cli import options
-from tieproof.cli.exits import is_terminal
+from tieproof.cli.exits import shows_progress
 from tieproof.cli.options import NAME, SECONDS, Option, OptionKind, Text, argument, check_options, choice, command
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.errors import InputError
@@ -22,26 +21,6 @@ from tieproof.trials.audit.report import MARKDOWN
 
 FOUND, EXPLOITABLE = 4, 3
 """Exit statuses: the audit found a fault; a blind system gains from the evaluator."""
-
-HELP = (
-    "Attack an evaluator: can a system that never looks at its input gain from it, and does its result depend on "
-    "anything that must not matter?\n\n"
-    "EVALUATOR is package.module:function, a function that returns a number or a dict of numbers. It is imported as "
-    "from a script in the current folder. Functions and classes of some libraries, such as "
-    "sklearn.metrics:ndcg_score, are called as they expect. With --command the evaluator is a program that reads "
-    "TREC files.\n\n"
-    f"Exit status: 0 if the evaluator withstood all attacks, {EXPLOITABLE} if a blind system, or an index that finds "
-    f"nothing more, gains from it, {FOUND} if the audit found another fault or nearly all attacks were refused, 2 "
-    "for bad input, or if the evaluator fails in its first call.\n\n"
-    f"Attacks: {', '.join(name for name, attack in ATTACKS.items() if attack.kind != RECALL)}.\n\n"
-    f"Attacks with --recall: {', '.join(name for name, attack in ATTACKS.items() if attack.kind == RECALL)}."
-)
-
-EXAMPLES = (
-    "tieproof audit tieproof.trials.audit.examples:lower_bound",
-    "tieproof audit tieproof.trials.audit.examples:lower_bound -a zeros --json report.json --markdown issue.md",
-    "tieproof audit --recall tieproof.trials.audit.examples:neighbor_recall",
-)
 
 
 def _limits(text: str) -> tuple[float, float] | None:
@@ -73,8 +52,22 @@ def _value(text: str) -> Any:
 
 @command(
     tieproof.audit,
-    HELP,
-    EXAMPLES,
+    "Attack an evaluator: can a system that never looks at its input gain from it, and does its result depend on "
+    "anything that must not matter?\n\n"
+    "EVALUATOR is package.module:function, a function that returns a number or a dict of numbers. It is imported as "
+    "from a script in the current folder. Functions and classes of some libraries, such as "
+    "sklearn.metrics:ndcg_score, are called as they expect. With --command the evaluator is a program that reads "
+    "TREC files.\n\n"
+    f"Exit status: 0 if the evaluator withstood all attacks, {EXPLOITABLE} if a blind system, or an index that finds "
+    f"nothing more, gains from it, {FOUND} if the audit found another fault or nearly all attacks were refused, 2 "
+    "for bad input, or if the evaluator fails in its first call.\n\n"
+    f"Attacks: {', '.join(name for name, attack in ATTACKS.items() if attack.kind != RECALL)}.\n\n"
+    f"Attacks with --recall: {', '.join(name for name, attack in ATTACKS.items() if attack.kind == RECALL)}.",
+    (
+        "tieproof audit tieproof.trials.audit.examples:lower_bound",
+        "tieproof audit tieproof.trials.audit.examples:lower_bound -a zeros --json report.json --markdown issue.md",
+        "tieproof audit --recall tieproof.trials.audit.examples:neighbor_recall",
+    ),
     evaluator=argument("The function to audit, as package.module:function.", NAME, required=False),
     program=Option(
         "A program to audit in place of a function, such as 'trec_eval -m map {qrels} {run}', where {qrels} and "
@@ -155,7 +148,7 @@ def audit(
         "larger_is_better": not smaller_is_better,
         "vary": dict(vary) or None,
         "attacks": attacks or None,
-        "progress": is_terminal(sys.stderr),
+        "progress": shows_progress(),
     }
     audited = str(evaluator) if program is None else Program(program)
     report = written(lambda: tieproof.audit(audited, **settings), [], outputs)

@@ -8,25 +8,19 @@ from tieproof.cli.files import as_sides, evaluated
 from tieproof.cli.options import RADIUS, Option, command, shared
 from tieproof.cli.output import Outputs, answer
 
-HELP = (
-    "Find the ties in all rankings: neighbors at exactly the same distance, or closer than --epsilon.\n\n"
-    "Without --gallery every item queries all the others. With labels the report also tells which ties are "
-    "ambiguous, and how much of the interval of AP they cause. Labels are optional; the "
-    "files are those of tieproof evaluate."
-)
-
-EXAMPLES = (
-    "tieproof collisions embeddings.npy",
-    "tieproof collisions embeddings.npy labels.npy -d euclidean --epsilon 1e-10",
-    "tieproof collisions queries.npz --gallery gallery.npz --json collisions.json",
-    "tieproof collisions data.npz --plot collisions.png --plot-ranks ranks.svg",
-)
-
 
 @command(
     tieproof.collisions,
-    HELP,
-    EXAMPLES,
+    "Find the ties in all rankings: neighbors at exactly the same distance, or closer than --epsilon.\n\n"
+    "Without --gallery every item queries all the others. With labels the report also tells which ties are "
+    "ambiguous, and how much of the interval of AP they cause. Labels are optional; the "
+    "files are those of tieproof evaluate.",
+    (
+        "tieproof collisions embeddings.npy",
+        "tieproof collisions embeddings.npy labels.npy -d euclidean --epsilon 1e-10",
+        "tieproof collisions queries.npz --gallery gallery.npz --json collisions.json",
+        "tieproof collisions data.npz --plot collisions.png --plot-ranks ranks.svg",
+    ),
     **shared("embeddings labels gallery gallery_labels distance"),
     epsilon=Option(
         "The difference of distances below which neighbors collide; with 0 only equal distances collide.", RADIUS

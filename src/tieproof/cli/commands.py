@@ -40,7 +40,10 @@ COMMANDS = {
 }
 """The group of each command, and its line in the help text; the file of that name in this folder defines it."""
 
-_FILES = {"det": "pairs", "open-set": "pairs", "neighbor-recall": "recall", "range-recall": "recall"}
+_FILES = {
+    **dict.fromkeys(("fnmr", "det", "open-set"), "pairs"),
+    **dict.fromkeys(("neighbor-recall", "range-recall"), "recall"),
+}
 """The files of commands that have another name."""
 
 WRITTEN_BY = ("--json", "--save")
@@ -48,12 +51,6 @@ WRITTEN_BY = ("--json", "--save")
 
 COMPLETE = "_TIEPROOF_COMPLETE"
 """The variable of the environment by which a shell asks for completions."""
-
-HELP = (
-    "Score embeddings and rankings so that ties never pay: every measure with its lowest, expected and highest value "
-    "over all orderings of items at exactly the same distance. The same data gives the same number, to the last bit, "
-    "in any order and on any machine."
-)
 
 
 class Argument(click.Argument):
@@ -148,7 +145,9 @@ def show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> No
 
 @click.command(
     cls=Commands,
-    help=HELP,
+    help="Score embeddings and rankings so that ties never pay: every measure with its lowest, expected and highest "
+    "value over all orderings of items at exactly the same distance. The same data gives the same number, to the "
+    "last bit, in any order and on any machine.",
     examples=[
         "tieproof demo",
         f'eval "$({COMPLETE}=bash_source tieproof)"  # completion in bash; zsh_source and fish_source exist, too',

@@ -1,7 +1,6 @@
 """`tieproof compare`."""
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -10,7 +9,7 @@ import tieproof
 from tieproof.analyses.compare.compare import Correction
 from tieproof.analyses.compare.pictures import COMPARISONS
 from tieproof.cli import options
-from tieproof.cli.exits import is_terminal
+from tieproof.cli.exits import shows_progress
 from tieproof.cli.files import Files, from_files
 from tieproof.cli.options import BETWEEN_0_AND_1, NAME, Option, Text, argument, check_options, choice, command
 from tieproof.cli.output import Outputs, answer, written
@@ -29,21 +28,6 @@ from tieproof.measures import DEFAULT_MEASURES
 
 NONE = "none"
 
-HELP = (
-    "Compare systems on the same queries: how much of a difference ties can explain, how much the choice of queries "
-    "can explain, and how much remains.\n\n"
-    f"FILES are runs, with --qrels; or records ({EXTENSION}); or the embeddings of each system, before or after a "
-    "file of labels. The name of a system is that of its file, without folder and extension; NAME=FILE gives it "
-    "another one. The qrels or a run may be -, which is standard input."
-)
-
-EXAMPLES = (
-    "tieproof compare --qrels qrels.txt base.run ours.run theirs.run",
-    "tieproof compare --qrels qrels.txt base.run ours.run --baseline base -m AP,nDCG@10",
-    "zcat ours.run.gz | tieproof compare --qrels qrels.txt base.run ours=-",
-    "tieproof compare labels.npy ours.npy theirs.npy -d euclidean --test tukey",
-    "tieproof compare ours.tieproof theirs.tieproof --json comparison.json --plot comparison.svg",
-)
 
 RUNS, RECORDS, EMBEDDINGS = "runs", "records", "embeddings"
 
@@ -57,8 +41,18 @@ TAKES = {
 
 @command(
     tieproof.compare,
-    HELP,
-    EXAMPLES,
+    "Compare systems on the same queries: how much of a difference ties can explain, how much the choice of queries "
+    "can explain, and how much remains.\n\n"
+    f"FILES are runs, with --qrels; or records ({EXTENSION}); or the embeddings of each system, before or after a "
+    "file of labels. The name of a system is that of its file, without folder and extension; NAME=FILE gives it "
+    "another one. The qrels or a run may be -, which is standard input.",
+    (
+        "tieproof compare --qrels qrels.txt base.run ours.run theirs.run",
+        "tieproof compare --qrels qrels.txt base.run ours.run --baseline base -m AP,nDCG@10",
+        "zcat ours.run.gz | tieproof compare --qrels qrels.txt base.run ours=-",
+        "tieproof compare labels.npy ours.npy theirs.npy -d euclidean --test tukey",
+        "tieproof compare ours.tieproof theirs.tieproof --json comparison.json --plot comparison.svg",
+    ),
     files=argument("The files of two or more systems.", nargs=-1, required=True),
     qrels="The judgments of runs; a grade above 0 is relevant.",
     baseline=Option("The system that all others are compared with. Default: all pairs are compared.", NAME),
@@ -184,7 +178,7 @@ def _evaluation_of(
     """
     if kind == RECORDS:
         return tieproof.load
-    categories, watched = settings.get("categories"), is_terminal(sys.stderr)
+    categories, watched = settings.get("categories"), shows_progress()
     further = {name: value for name, value in settings.items() if name != "categories"}
     if kind == EMBEDDINGS:
         return lambda file: from_files(

@@ -1,6 +1,5 @@
 """`tieproof competition new` and `tieproof competition check`."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -8,47 +7,13 @@ import click
 
 from tieproof.cli.audit import EXPLOITABLE, FOUND, exit_with
 from tieproof.cli.commands import CommandWithExamples
-from tieproof.cli.exits import is_terminal, say
+from tieproof.cli.exits import say, shows_progress
 from tieproof.cli.options import NAME, SECONDS, Option, choice, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.show.parts import count
 from tieproof.show.printable import in_one_line
 from tieproof.trials.competition import ATTACKS, Competition, check, new
 from tieproof.trials.competition.platforms import PLATFORMS
-
-HELP = (
-    "Run a competition that cannot be hacked: make everything that a platform needs from one small file, and attack "
-    "it before the competition opens. The guide is docs/guides/competitions.md."
-)
-
-NEW = (
-    "Make a bundle for a platform from one small file.\n\n"
-    "COMPETITION is the file of a competition (docs/competition_file.md), which tieproof judge reads, too. It gives "
-    "the title, the task, the measures, the distance, the phases with their data, and what the platform shows and "
-    "allows. BUNDLE is the folder to make, or a .zip to upload; it contains pages, the scoring program, the truth, a "
-    "baseline and a starting kit. Participants are ranked by the lower bound of the first measure. They see rounded "
-    "scores and nothing else of a submission."
-)
-
-CHECK = (
-    "Run a bundle as its platform would, and attack it.\n\n"
-    "BUNDLE is a folder or a .zip for Codabench, EvalAI, Kaggle or Grand Challenge, made by tieproof or written by "
-    "yourself. Its scoring program is run for every attack in a process of its own, and without network where "
-    "bubblewrap is installed. The report says how many submissions reveal a label, because every score reveals "
-    "something.\n\n"
-    f"Exit status: 0 if the bundle withstood all attacks, {EXPLOITABLE} if points can be gained without a system, "
-    f"{FOUND} if the check found another fault, 2 for bad input.\n\n"
-    f"Attacks: {', '.join(ATTACKS)}."
-)
-
-EXAMPLES = (
-    "tieproof competition new competition.toml bundle/ --platform codabench",
-    "tieproof competition check bundle/",
-)
-CHECK_EXAMPLES = (
-    "tieproof competition check bundle/",
-    "tieproof competition check handmade.zip --submission good/ -a zeros -a 'missing ids' --json found.json",
-)
 
 
 class _Group(CommandWithExamples, click.Group):
@@ -57,8 +22,13 @@ class _Group(CommandWithExamples, click.Group):
 
 @command(
     new,
-    NEW,
-    EXAMPLES[:1],
+    "Make a bundle for a platform from one small file.\n\n"
+    "COMPETITION is the file of a competition (docs/competition_file.md), which tieproof judge reads, too. It gives "
+    "the title, the task, the measures, the distance, the phases with their data, and what the platform shows and "
+    "allows. BUNDLE is the folder to make, or a .zip to upload; it contains pages, the scoring program, the truth, a "
+    "baseline and a starting kit. Participants are ranked by the lower bound of the first measure. They see rounded "
+    "scores and nothing else of a submission.",
+    ["tieproof competition new competition.toml bundle/ --platform codabench"],
     competition="The file of the competition (.toml).",
     bundle="The folder or .zip to make; it must not exist yet.",
     platform=Option("The platform of the competition.", choice(PLATFORMS)),
@@ -78,8 +48,18 @@ def _new(competition: str, bundle: str, platform: str) -> None:
 
 @command(
     check,
-    CHECK,
-    CHECK_EXAMPLES,
+    "Run a bundle as its platform would, and attack it.\n\n"
+    "BUNDLE is a folder or a .zip for Codabench, EvalAI, Kaggle or Grand Challenge, made by tieproof or written by "
+    "yourself. Its scoring program is run for every attack in a process of its own, and without network where "
+    "bubblewrap is installed. The report says how many submissions reveal a label, because every score reveals "
+    "something.\n\n"
+    f"Exit status: 0 if the bundle withstood all attacks, {EXPLOITABLE} if points can be gained without a system, "
+    f"{FOUND} if the check found another fault, 2 for bad input.\n\n"
+    f"Attacks: {', '.join(ATTACKS)}.",
+    (
+        "tieproof competition check bundle/",
+        "tieproof competition check handmade.zip --submission good/ -a zeros -a 'missing ids' --json found.json",
+    ),
     bundle="The folder or .zip, as it is uploaded to the platform.",
     submission="A submission that the scoring program accepts; attacks imitate its form. Default: that of the "
     "bundle.",
@@ -90,10 +70,19 @@ def _new(competition: str, bundle: str, platform: str) -> None:
 )
 def _check(outputs: Outputs, bundle: str, **settings: Any) -> None:
     """Attack the bundle, write the report, show it."""
-    settings |= {"attacks": settings["attacks"] or None, "progress": is_terminal(sys.stderr)}
+    settings |= {"attacks": settings["attacks"] or None, "progress": shows_progress()}
     report = written(lambda: check(bundle, **settings), [Path(bundle)], outputs)
     answer(outputs, report)
     exit_with(report)
 
 
-competition = _Group(None, {"new": _new, "check": _check}, help=HELP, examples=EXAMPLES)
+competition = _Group(
+    None,
+    {"new": _new, "check": _check},
+    help="Run a competition that cannot be hacked: make everything that a platform needs from one small file, and "
+    "attack it before the competition opens. The guide is docs/guides/competitions.md.",
+    examples=[
+        "tieproof competition new competition.toml bundle/ --platform codabench",
+        "tieproof competition check bundle/",
+    ],
+)

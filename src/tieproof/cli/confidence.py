@@ -12,19 +12,6 @@ from tieproof.errors import InputError
 from tieproof.inputs.readers import only_labels, read_confidences, read_embeddings, read_labels
 from tieproof.show.parts import WIDTH, fixed, table
 
-HELP = (
-    "Measure whether the confidences of a model tell its right answers from its wrong ones: by the error of the most "
-    "confident queries, and by thresholds (confidence vs recall@1); with more files also by their rank correlation "
-    "with what the items deserve, and by the items inside credible regions.\n\n"
-    "Every item queries all the others. The files are those that tieproof evaluate reads."
-)
-
-EXAMPLES = (
-    "tieproof confidence embeddings.npy labels.npy confidences.npy",
-    "tieproof confidence embeddings.npy labels.npy confidences.npy --truth deserved.npy",
-    "tieproof confidence embeddings.npy labels.npy confidences.npy --scale sigmas.npy --mass 0.5 --mass 0.95",
-)
-
 
 class _Confidences(NamedTuple):
     """The result of the evaluation, and the scores of the confidences: names and texts, and as JSON."""
@@ -58,8 +45,15 @@ _HELD = ("precision", "recall", "coverage")
 
 @command(
     tieproof.evaluate,
-    HELP,
-    EXAMPLES,
+    "Measure whether the confidences of a model tell its right answers from its wrong ones: by the error of the most "
+    "confident queries, and by thresholds (confidence vs recall@1); with more files also by their rank correlation "
+    "with what the items deserve, and by the items inside credible regions.\n\n"
+    "Every item queries all the others. The files are those that tieproof evaluate reads.",
+    (
+        "tieproof confidence embeddings.npy labels.npy confidences.npy",
+        "tieproof confidence embeddings.npy labels.npy confidences.npy --truth deserved.npy",
+        "tieproof confidence embeddings.npy labels.npy confidences.npy --scale sigmas.npy --mass 0.5 --mass 0.95",
+    ),
     embeddings=argument("The vectors, one per row; the means of posteriors, for --scale."),
     labels=argument("The labels, one per row.", required=True),
     confidence=argument("The confidences, one per row; a larger number is more confident.", required=True),

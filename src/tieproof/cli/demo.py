@@ -9,15 +9,15 @@ from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.result import Result
 from tieproof.show.parts import NARROWEST, NUMBERS, WIDTH, count, numbers, paragraph, table
 
-HELP = "Show how ties affect scores, on 1,797 handwritten digits that come with the package."
-
 MEASURES = ("AP", "P@1", "P@10")
 
 PIXELS, CODES, ZEROS = "pixels", "64-bit codes", "zeros"
 DISTANCE = {PIXELS: "cosine", CODES: "hamming", ZEROS: "cosine"}
 
 
-@command(None, HELP, ["tieproof demo"])
+@command(
+    None, "Show how ties affect scores, on 1,797 handwritten digits that come with the package.", ["tieproof demo"]
+)
 def demo() -> None:
     """Evaluate the digits, and show the scores with an explanation."""
     show(render, run())

@@ -8,24 +8,18 @@ from tieproof.cli.options import ANY_NUMBER, Option, OptionKind, command, repeat
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.inputs.readers.location import with_pipes_read
 
-HELP = (
+
+@command(
+    tieproof.evaluate_diversity,
     "Score a run whose documents are judged for subtopics of each query, by alpha-nDCG and ERR-IA.\n\n"
     "QRELS has lines of query, subtopic, document and grade, as for ndeval, and RUN is as tieproof run reads it. One "
     "of them may be -, which is standard input. The "
     "table has the means over the queries of QRELS, as ndeval -c does: lower, expected and upper over all orders of "
-    "documents with equal scores."
-)
-
-EXAMPLES = (
-    "tieproof diversity qrels.diversity run.txt",
-    "tieproof diversity qrels.diversity run.txt -m ERR_IA@10,alpha_nDCG@10 --alpha 0.9 --per-query scores.csv",
-)
-
-
-@command(
-    tieproof.evaluate_diversity,
-    HELP,
-    EXAMPLES,
+    "documents with equal scores.",
+    (
+        "tieproof diversity qrels.diversity run.txt",
+        "tieproof diversity qrels.diversity run.txt -m ERR_IA@10,alpha_nDCG@10 --alpha 0.9 --per-query scores.csv",
+    ),
     qrels="The judgments; a grade above 0 is relevant.",
     run="The documents of a system and their scores.",
     measures=repeated(

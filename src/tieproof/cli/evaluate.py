@@ -21,31 +21,6 @@ from tieproof.cli.output import Outputs, answer, measures_of, showing, with_page
 from tieproof.inputs.options import FORMATS, NAMED_NOISE
 from tieproof.inputs.readers import FILE_FORMATS, read_embeddings, read_labels
 
-HELP = (
-    f"Score embeddings exactly, with the whole interval that ties leave open. {TIE_STD}\n\n"
-    "Without --gallery every item queries all the others (leave-one-out); with it, EMBEDDINGS are the queries.\n\n"
-    f"Files end in {', '.join(FILE_FORMATS)}. Name one of several arrays in a file, or one column of a table, after "
-    "a colon: data.npz:features.\n\n"
-    "Embeddings in several files or on another machine are given as a folder, a pattern in quotes, or a URL. They "
-    "are read block by block within --memory; LABELS is then the name of a column, or a pattern of files."
-)
-
-EXAMPLES = (
-    "tieproof evaluate embeddings.npy labels.npy",
-    "tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10",
-    "tieproof evaluate embeddings.npy labels.npy --ci 0.95",
-    "tieproof evaluate embeddings.npy labels.npy --distribution AP",
-    "tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP",
-    "tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy",
-    "tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg",
-    "tieproof evaluate embeddings.npy labels.npy --precision float16",
-    "tieproof evaluate embeddings.npy labels.npy --noise float16",
-    "tieproof evaluate embeddings.npy labels.npy --save embeddings.tieproof",
-    "tieproof evaluate embeddings.npy labels.npy --report report.html --items texts.txt",
-    "tieproof evaluate queries.npz --gallery 'gallery/*.parquet' --gallery-labels label --memory 4GiB",
-    "tieproof evaluate embeddings.npy labels.npy --cluster auto --checkpoint done",
-)
-
 
 def noise_of(text: str) -> float | str:
     """Return a number, or else the name of a format or of a file."""
@@ -57,8 +32,27 @@ def noise_of(text: str) -> float | str:
 
 @command(
     tieproof.evaluate,
-    HELP,
-    EXAMPLES,
+    f"Score embeddings exactly, with the whole interval that ties leave open. {TIE_STD}\n\n"
+    "Without --gallery every item queries all the others (leave-one-out); with it, EMBEDDINGS are the queries.\n\n"
+    f"Files end in {', '.join(FILE_FORMATS)}. Name one of several arrays in a file, or one column of a table, after "
+    "a colon: data.npz:features.\n\n"
+    "Embeddings in several files or on another machine are given as a folder, a pattern in quotes, or a URL. They "
+    "are read block by block within --memory; LABELS is then the name of a column, or a pattern of files.",
+    (
+        "tieproof evaluate embeddings.npy labels.npy",
+        "tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10",
+        "tieproof evaluate embeddings.npy labels.npy --ci 0.95",
+        "tieproof evaluate embeddings.npy labels.npy --distribution AP",
+        "tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP",
+        "tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy",
+        "tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg",
+        "tieproof evaluate embeddings.npy labels.npy --precision float16",
+        "tieproof evaluate embeddings.npy labels.npy --noise float16",
+        "tieproof evaluate embeddings.npy labels.npy --save embeddings.tieproof",
+        "tieproof evaluate embeddings.npy labels.npy --report report.html --items texts.txt",
+        "tieproof evaluate queries.npz --gallery 'gallery/*.parquet' --gallery-labels label --memory 4GiB",
+        "tieproof evaluate embeddings.npy labels.npy --cluster auto --checkpoint done",
+    ),
     **shared("embeddings labels gallery gallery_labels"),
     distance=distance(several=True),
     **shared("measures groups gallery_groups categories average"),

@@ -129,3 +129,8 @@ def _discard(stream: TextIO | None) -> None:
 def is_terminal(stream: TextIO | None) -> bool:
     """Whether the stream is a terminal; a closed stream is None."""
     return stream is not None and stream.isatty()
+
+
+def shows_progress() -> bool:
+    """Whether somebody may look at standard error, where progress is shown."""
+    return is_terminal(sys.stderr)

@@ -1,12 +1,11 @@
 """The files of the commands that evaluate embeddings: reading them, and naming the one that an error is about."""
 
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import tieproof
-from tieproof.cli.exits import is_terminal
+from tieproof.cli.exits import shows_progress
 from tieproof.cli.options import Text, check_options
 from tieproof.cli.output import Answer, Outputs, written
 from tieproof.errors import InputError
@@ -134,8 +133,7 @@ def evaluated(function: Callable[..., Answer], sides: Sequence[Files], outputs: 
     """Apply a function of embeddings to the files, and write what it returns to the outputs."""
     check_options(**options)
     read = [location for side in sides for location in side.locations.values()]
-    watched = is_terminal(sys.stderr)
-    return written(lambda: from_files(function, sides, progress=watched, **options), read, outputs)
+    return written(lambda: from_files(function, sides, progress=shows_progress(), **options), read, outputs)
 
 
 def from_files(function: Callable[..., Answer], sides: Sequence[Files], **options: Any) -> Answer:

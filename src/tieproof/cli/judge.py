@@ -1,26 +1,17 @@
 """`tieproof judge`, which runs systems."""
 
-import sys
 from typing import Any
 
 import tieproof.trials.judge
-from tieproof.cli.exits import is_terminal, say
-from tieproof.cli.options import (
-    COUNT,
-    FILE,
-    NAME,
-    Option,
-    OptionKind,
-    command,
-    lines,
-    repeated,
-    shared,
-)
+from tieproof.cli.exits import say, shows_progress
+from tieproof.cli.options import COUNT, FILE, NAME, Option, OptionKind, command, lines, repeated, shared
 from tieproof.cli.output import Outputs, answer, check_lines, written
 from tieproof.trials.judge import Competition
 from tieproof.trials.judge.items import contest_of
 
-JUDGE = (
+
+@command(
+    tieproof.trials.judge.judge,
     "Run a system that nobody trusts on data that it has never seen, and score it. "
     "The creator of the system hands over a program, and never sees the test set.\n\n"
     "COMPETITION is the file of a competition (docs/competition_file.md). It gives the measures, the paths of items "
@@ -31,20 +22,12 @@ JUDGE = (
     "(the path of a folder with a file for each item) or {lines} (the path of a file with a line for each item). It "
     "prints a line with the name and the numbers of each item, or writes an array to {answers}. If the competition "
     "asks for distances, {pairs} is the path of the file of pairs.\n\n"
-    "If the judge was killed, call it again: it resumes where it stopped."
-)
-
-JUDGE_EXAMPLES = (
-    "tieproof judge competition.toml --system './system {items}'",
-    "tieproof judge competition.toml --system 'python3 embed.py {lines} {answers}' --show model --name ours",
-    "tieproof judge competition.toml --system my_system:embed --name random --runs 3 --json judgment.json",
-)
-
-
-@command(
-    tieproof.trials.judge.judge,
-    JUDGE,
-    JUDGE_EXAMPLES,
+    "If the judge was killed, call it again: it resumes where it stopped.",
+    (
+        "tieproof judge competition.toml --system './system {items}'",
+        "tieproof judge competition.toml --system 'python3 embed.py {lines} {answers}' --show model --name ours",
+        "tieproof judge competition.toml --system my_system:embed --name random --runs 3 --json judgment.json",
+    ),
     competition="The file of the competition, in TOML.",
     system=Option("The system to judge.", OptionKind("SYSTEM"), more={"required": True}),
     name=Option("The name of the system, which its files begin with.", NAME, more={"default": "system"}),
@@ -61,9 +44,7 @@ def judge(outputs: Outputs, competition: str, system: str, phase: str | None, li
     check_lines(lines, outputs)
     judged_by = Competition.read(competition)
     judgment = written(
-        lambda: tieproof.trials.judge.judge(
-            judged_by, system, phase=phase, progress=is_terminal(sys.stderr), **settings
-        ),
+        lambda: tieproof.trials.judge.judge(judged_by, system, phase=phase, progress=shows_progress(), **settings),
         [*contest_of(judged_by, phase).secrets],
         outputs,
     )

@@ -40,7 +40,12 @@ from tieproof.show.files import PAGE, PER_QUERY
 from tieproof.show.printable import in_one_line
 from tieproof.trials.judge.standings import DIFFERS, Leaderboard
 
-HELP = (
+OF_RUNS = ("published", "level", "precision", "truncated", *DEFAULT._fields, "csv", "plot")
+"""The options that only runs have."""
+
+
+@command(
+    evaluate_run,
     "Rank many runs by one measure, with the places that ties alone leave open to each system, and those that the "
     "choice of queries leaves open. FILES are QRELS and the runs, as for tieproof run; a folder stands for the files "
     "in it. The name of a system is that of its file, without folder and known extensions.\n\n"
@@ -49,27 +54,16 @@ HELP = (
     "system is ahead if its lower bound is larger by more than the choice of queries is likely to explain. Scores "
     "are read from the records; the logs of tieproof judge tell which records are runs of the same system. Records "
     "are marked as not verified unless --verify gives their data.\n\n"
-    f"Exit status: 0, {DISAGREES} if a record differs from its data, 2 for bad input."
-)
-
-EXAMPLES = (
-    "tieproof leaderboard qrels.txt runs/*.run -m nDCG@10",
-    "tieproof leaderboard qrels.txt runs/*.run -m nDCG@10 --published published.tsv --html board.html",
-    "tieproof leaderboard qrels.txt runs --precision float32 --csv board.csv",
-    "tieproof leaderboard judged",
-    "tieproof leaderboard judged --html board.html --json board.json",
-    "tieproof leaderboard judged -m AP -q",
-    "tieproof leaderboard judged --verify 'ours.tieproof ours.npz' --verify 'theirs.tieproof theirs.npz'",
-)
-
-OF_RUNS = ("published", "level", "precision", "truncated", *DEFAULT._fields, "csv", "plot")
-"""The options that only runs have."""
-
-
-@command(
-    evaluate_run,
-    HELP,
-    EXAMPLES,
+    f"Exit status: 0, {DISAGREES} if a record differs from its data, 2 for bad input.",
+    (
+        "tieproof leaderboard qrels.txt runs/*.run -m nDCG@10",
+        "tieproof leaderboard qrels.txt runs/*.run -m nDCG@10 --published published.tsv --html board.html",
+        "tieproof leaderboard qrels.txt runs --precision float32 --csv board.csv",
+        "tieproof leaderboard judged",
+        "tieproof leaderboard judged --html board.html --json board.json",
+        "tieproof leaderboard judged -m AP -q",
+        "tieproof leaderboard judged --verify 'ours.tieproof ours.npz' --verify 'theirs.tieproof theirs.npz'",
+    ),
     files=argument("QRELS and the runs of two or more systems, or a folder of records.", nargs=-1, required=True),
     measures=options.measures(
         "The measure that ranks. Default: AP of runs, the first one of records, of which several may be shown.",

@@ -153,18 +153,11 @@ def filled(text: str, width: int, start: str) -> str:
     )
 
 
-HELP = (
-    "Show the measures: meaning, formula, parameters, source, and their names in other libraries.\n\n"
-    "With NAMEs only these measures are shown; the names of other libraries are understood, too."
-)
-
-EXAMPLES = ("tieproof measures", "tieproof measures nDCG", "tieproof measures map_cut_10")
-
-
 @command(
     None,
-    HELP,
-    EXAMPLES,
+    "Show the measures: meaning, formula, parameters, source, and their names in other libraries.\n\n"
+    "With NAMEs only these measures are shown; the names of other libraries are understood, too.",
+    ("tieproof measures", "tieproof measures nDCG", "tieproof measures map_cut_10"),
     names=argument(
         "The measures to show. Default: all.",
         OptionKind("NAME", complete=complete_measure),

@@ -4,13 +4,19 @@ from typing import Any
 
 import tieproof
 from tieproof.cli.files import naming
-from tieproof.cli.options import TIE_STD, Option, Text, check_options, command, save, shared
+from tieproof.cli.options import TIE_STD, Option, check_options, command, save, shared
 from tieproof.cli.output import Outputs, answer, showing, written
 from tieproof.errors import InputError
 from tieproof.inputs.readers import read_labels
 from tieproof.inputs.readers.ann_benchmarks import read_returned
 
-HELP = (
+RETURNED = ("ids", "distances", "scores", "counts")
+LABELS = ("labels", "gallery_labels", "groups", "gallery_groups", "categories")
+"""The files that an index returned, and those of labels."""
+
+
+@command(
+    tieproof.evaluate_neighbors,
     "Score the lists that an index of nearest neighbors returned, with the whole interval that ties and the items "
     f"missing from the lists leave open. {TIE_STD}\n\n"
     "IDS has one row for each query: the positions in the gallery of the items found, and -1 where nothing was "
@@ -18,26 +24,15 @@ HELP = (
     "row is a ranking in the order given. Without --gallery-labels every item queries all the others "
     "(leave-one-out), and is left out of its own list.\n\n"
     "The files are those that tieproof evaluate reads. Name one of several arrays in a file after a colon: "
-    "found.npz:ids. By default the array called ids (or neighbors), distances, scores or counts is read."
-)
-
-EXAMPLES = (
-    "tieproof neighbors ids.npy distances.npy --labels labels.npy",
-    "tieproof neighbors ids.npy --scores scores.npy --labels labels.npy -m P@1,P@5",
-    "tieproof neighbors found.npz found.npz --labels labels.npy --search approximate",
-    "tieproof neighbors ids.npy distances.npy --labels labels.npy --search returned -m P@10",
-    "tieproof neighbors ids.npy distances.npy --labels labels.npy --gallery-labels gallery_labels.npy",
-    "tieproof neighbors ids.npy --labels labels.npy --json result.json --save neighbors.tieproof",
-)
-
-RETURNED = ("ids", "distances", "scores", "counts")
-"""What an index returned; all other files contain labels."""
-
-
-@command(
-    tieproof.evaluate_neighbors,
-    HELP,
-    EXAMPLES,
+    "found.npz:ids. By default the array called ids (or neighbors), distances, scores or counts is read.",
+    (
+        "tieproof neighbors ids.npy distances.npy --labels labels.npy",
+        "tieproof neighbors ids.npy --scores scores.npy --labels labels.npy -m P@1,P@5",
+        "tieproof neighbors found.npz found.npz --labels labels.npy --search approximate",
+        "tieproof neighbors ids.npy distances.npy --labels labels.npy --search returned -m P@10",
+        "tieproof neighbors ids.npy distances.npy --labels labels.npy --gallery-labels gallery_labels.npy",
+        "tieproof neighbors ids.npy --labels labels.npy --json result.json --save neighbors.tieproof",
+    ),
     ids="The items found for each query, nearest first.",
     distances="The distances of these items; smaller is nearer.",
     scores="Scores in place of DISTANCES; larger is nearer.",
@@ -51,18 +46,10 @@ RETURNED = ("ids", "distances", "scores", "counts")
     save=save("tieproof.verify checks in Python"),
     **shared("report"),
 )
-def neighbors(
-    outputs: Outputs,
-    search: str,
-    duplicates: str,
-    measures: Any,
-    average: str,
-    empty: str,
-    ci: float | None,
-    **files: Text,
-) -> None:
+def neighbors(outputs: Outputs, ci: float | None, **settings: Any) -> None:
     """Read the lists, evaluate them, write and show the result; an error names the files that it is about."""
-    check_options(measures=measures)
+    check_options(measures=settings["measures"])
+    files = {name: settings.pop(name) for name in [*settings] if name in RETURNED + LABELS}
     if files["distances"] and files["scores"]:
         raise InputError("DISTANCES and --scores both define what is nearer; give only one of them.")
     given = {name: location for name, location in files.items() if location}
@@ -73,8 +60,6 @@ def neighbors(
             for name, location in given.items()
         }
         with naming(given):
-            return showing(tieproof.evaluate_neighbors, ci)(
-                **arrays, search=search, duplicates=duplicates, measures=measures, average=average, empty=empty
-            )
+            return showing(tieproof.evaluate_neighbors, ci)(**arrays, **settings)
 
     answer(outputs, written(evaluated, given.values(), outputs))

@@ -10,25 +10,19 @@ from tieproof.errors import InputError
 from tieproof.inputs.readers import read_embeddings, read_labels
 from tieproof.inputs.readers.location import split
 
-HELP = (
-    "Compare two computations of the same embeddings, such as on two machines or in two formats: how far rows moved, "
-    "which scores that may change, and which it does change; and whether a comparison with another model survives "
-    "it.\n\n"
-    "EMBEDDINGS and AGAIN have the same items in the same order. Every item queries all the others."
-)
-
-EXAMPLES = (
-    "tieproof noise here.npy there.npy labels.npy",
-    "tieproof noise here.npy there.npy labels.npy -d euclidean -m AP -m P@1",
-    "tieproof noise here.npy there.npy labels.npy --json noise.json --per-query queries.csv",
-    "tieproof noise here.npy there.npy labels.npy --against other.npy --against-again other_there.npy",
-)
-
 
 @command(
     tieproof.noise,
-    HELP,
-    EXAMPLES,
+    "Compare two computations of the same embeddings, such as on two machines or in two formats: how far rows moved, "
+    "which scores that may change, and which it does change; and whether a comparison with another model survives "
+    "it.\n\n"
+    "EMBEDDINGS and AGAIN have the same items in the same order. Every item queries all the others.",
+    (
+        "tieproof noise here.npy there.npy labels.npy",
+        "tieproof noise here.npy there.npy labels.npy -d euclidean -m AP -m P@1",
+        "tieproof noise here.npy there.npy labels.npy --json noise.json --per-query queries.csv",
+        "tieproof noise here.npy there.npy labels.npy --against other.npy --against-again other_there.npy",
+    ),
     embeddings=argument("The vectors, one per row.", FILE),
     again=argument("The same items, computed again.", FILE),
     labels=argument("The labels, one per row. Default: those in the file of EMBEDDINGS.", FILE, required=False),

@@ -12,17 +12,6 @@ from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.location import split
 from tieproof.show.parts import WIDTH, table
 
-HELP = (
-    "Compute the principal components fraction (PCF): the share of the principal components that is needed to "
-    "explain a share of the variance.\n\n"
-    "The files are those that tieproof evaluate reads; labels in them are ignored."
-)
-
-EXAMPLES = (
-    "tieproof pcf embeddings.npy",
-    "tieproof pcf data.npz --explained 0.5 --explained 0.99 --json -",
-)
-
 
 class _Fractions(NamedTuple):
     """The fraction for each share of the variance."""
@@ -40,8 +29,13 @@ class _Fractions(NamedTuple):
 
 @command(
     tieproof.pcf,
-    HELP,
-    EXAMPLES,
+    "Compute the principal components fraction (PCF): the share of the principal components that is needed to "
+    "explain a share of the variance.\n\n"
+    "The files are those that tieproof evaluate reads; labels in them are ignored.",
+    (
+        "tieproof pcf embeddings.npy",
+        "tieproof pcf data.npz --explained 0.5 --explained 0.99 --json -",
+    ),
     **shared("embeddings"),
     explained=repeated("A share of the variance, from 0 to 1; repeat it for more.", SHARE),
     **shared("json"),

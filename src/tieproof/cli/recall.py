@@ -1,12 +1,11 @@
 """`tieproof neighbor-recall` and `tieproof range-recall`."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import tieproof
 from tieproof.analyses.neighbors.certificate import NAME as CERTIFICATE
-from tieproof.cli.exits import is_terminal
+from tieproof.cli.exits import shows_progress
 from tieproof.cli.files import naming
 from tieproof.cli.options import ANY_NUMBER, COUNT, Option, OptionKind, Text, check_options, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
@@ -15,27 +14,21 @@ from tieproof.errors import InputError, warn
 from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.ann_benchmarks import read_neighbors, read_ranges
 
-NEIGHBORS = (
+
+@command(
+    tieproof.neighbor_recall,
     "Compute the share of the true k nearest neighbors that an index found, over all choices of the k nearest.\n\n"
     "The table also shows the recall that ann-benchmarks and big-ann-benchmarks compute from the same lists. Lists "
     "are read from .hdf5 and .npz files with neighbors and distances, as ann-benchmarks and VIBE write them "
     "(FILE:GROUP if there are several groups), from .npy and .ivecs files of ids, and from the binary files of "
     "big-ann-benchmarks with any extension. Without TRUTH the true neighbors are found by an exact search of the "
-    "vectors of --gallery. TRUTH may be a folder that the command truth wrote, whose ties are complete."
-)
-
-NEIGHBOR_EXAMPLES = (
-    "tieproof neighbor-recall index.hdf5 sift-128-euclidean.hdf5 -k 10",
-    "tieproof neighbor-recall found.ibin GT.public.1B.ibin -k 1 -k 10 --json recall.json",
-    "tieproof neighbor-recall index.hdf5 truth/ -k 10",
-    "tieproof neighbor-recall found.npy --queries query.u8bin --gallery base.u8bin -d euclidean -k 10",
-)
-
-
-@command(
-    tieproof.neighbor_recall,
-    NEIGHBORS,
-    NEIGHBOR_EXAMPLES,
+    "vectors of --gallery. TRUTH may be a folder that the command truth wrote, whose ties are complete.",
+    (
+        "tieproof neighbor-recall index.hdf5 sift-128-euclidean.hdf5 -k 10",
+        "tieproof neighbor-recall found.ibin GT.public.1B.ibin -k 1 -k 10 --json recall.json",
+        "tieproof neighbor-recall index.hdf5 truth/ -k 10",
+        "tieproof neighbor-recall found.npy --queries query.u8bin --gallery base.u8bin -d euclidean -k 10",
+    ),
     found="The neighbors that an index found.",
     truth="The true neighbors and their distances.",
     k=repeated("The number of nearest neighbors to find; repeat it for more.", COUNT, "-k", default=[10]),
@@ -80,29 +73,22 @@ def neighbor_recall(outputs: Outputs, found: str, truth: Text, queries: Text, ga
         arrays["exclude"] = pairs_of(files["exclude"])
         with naming(files):
             return tieproof.neighbor_recall(
-                lists.ids, distances=lists.distances, progress=is_terminal(sys.stderr), **arrays, **settings
+                lists.ids, distances=lists.distances, progress=shows_progress(), **arrays, **settings
             )
 
     answer(outputs, written(compared, files.values(), outputs))
 
 
-RANGES = (
+@command(
+    tieproof.range_recall,
     "Compute the share of the items within a radius of each query that an index found.\n\n"
     "Lists are read from .hdf5 and .npz files with neighbors and lims, and from the binary files of "
     "big-ann-benchmarks with any extension. An item that occurs twice in a list counts once. TRUTH may be a folder "
-    "that tieproof truth wrote, with --radius."
-)
-
-RANGE_EXAMPLES = (
-    "tieproof range-recall ranges.hdf5 public.rangeres",
-    "tieproof range-recall ranges.hdf5 truth/ --radius 0.5",
-)
-
-
-@command(
-    tieproof.range_recall,
-    RANGES,
-    RANGE_EXAMPLES,
+    "that tieproof truth wrote, with --radius.",
+    (
+        "tieproof range-recall ranges.hdf5 public.rangeres",
+        "tieproof range-recall ranges.hdf5 truth/ --radius 0.5",
+    ),
     found="The items that an index found.",
     truth="The items that are within the radius.",
     radius=Option(

@@ -48,7 +48,8 @@ def _deepest(text: str) -> None:
     )
 
 
-HELP = (
+@command(
+    tieproof.evaluate_run,
     f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"
     "QRELS has lines of query, iteration, document and grade, as for trec_eval, or is a file of BEIR with its "
     "header, or ir_datasets:NAME or mteb:TASK, whose judgments that library downloads unless it has them. RUN has "
@@ -60,32 +61,24 @@ HELP = (
     "the file, the order of the lines and the names of documents change nothing. Means are over the queries of "
     "QRELS; with -c they are those of trec_eval -c. Names of trec_eval 10 mean what they mean there: -m official, "
     "-m set and -m all_trec are its sets, -m P has its default cutoffs, and with -q, lines have the names that it "
-    "prints for those that were asked for. recall@100 is R@100."
-)
-
-EXAMPLES = (
-    "tieproof run qrels.txt run.txt",
-    "tieproof run qrels.txt run.txt -m AP,nDCG@10 -q",
-    "tieproof run qrels.txt run.txt -m map -m P.5,10 -m ndcg_cut.10",
-    "tieproof run qrels.txt run.txt -m official -q",
-    "tieproof run qrels.txt run.txt -l 2 -m map -m ndcg_cut.10",
-    "tieproof run qrels.txt run.txt --categories categories.txt --average macro",
-    "tieproof run qrels.txt run.txt --truncated --n-items 100000 --json result.json",
-    "tieproof run qrels.txt predictions.jsonl --truncated -m nDCG@10",
-    "tieproof run SciFact_qrels.json SciFact_predictions.json --longest 1000",
-    "tieproof run qrels.txt run.txt --noise 0.001",
-    "tieproof run qrels.json reranked.json --own drop",
-    "tieproof run qrels.txt chunks.run --documents documents.txt --duplicates first",
-    "tieproof run qrels.txt run.txt -m ndcg_cut.10 --as trec_eval",
-    "tieproof run qrels.txt run.txt --save run.tieproof",
-    "tieproof run qrels.txt base.run ours.run -m nDCG@10,AP --latex table.tex",
-)
-
-
-@command(
-    tieproof.evaluate_run,
-    HELP,
-    EXAMPLES,
+    "prints for those that were asked for. recall@100 is R@100.",
+    (
+        "tieproof run qrels.txt run.txt",
+        "tieproof run qrels.txt run.txt -m AP,nDCG@10 -q",
+        "tieproof run qrels.txt run.txt -m map -m P.5,10 -m ndcg_cut.10",
+        "tieproof run qrels.txt run.txt -m official -q",
+        "tieproof run qrels.txt run.txt -l 2 -m map -m ndcg_cut.10",
+        "tieproof run qrels.txt run.txt --categories categories.txt --average macro",
+        "tieproof run qrels.txt run.txt --truncated --n-items 100000 --json result.json",
+        "tieproof run qrels.txt predictions.jsonl --truncated -m nDCG@10",
+        "tieproof run SciFact_qrels.json SciFact_predictions.json --longest 1000",
+        "tieproof run qrels.txt run.txt --noise 0.001",
+        "tieproof run qrels.json reranked.json --own drop",
+        "tieproof run qrels.txt chunks.run --documents documents.txt --duplicates first",
+        "tieproof run qrels.txt run.txt -m ndcg_cut.10 --as trec_eval",
+        "tieproof run qrels.txt run.txt --save run.tieproof",
+        "tieproof run qrels.txt base.run ours.run -m nDCG@10,AP --latex table.tex",
+    ),
     qrels="The judgments; a grade above 0 is relevant.",
     run=argument(
         "The documents of a system and their scores; several are ranked, as by tieproof leaderboard, or shown as by "

@@ -19,7 +19,9 @@ from tieproof.cli.options import (
 from tieproof.cli.output import Outputs, answer, measures_of, showing, written
 from tieproof.inputs.readers.location import with_pipes_read
 
-HELP = (
+
+@command(
+    tieproof.evaluate_scores,
     "Score a table that has the score and the relevance of each document, with the whole interval that tied scores "
     f"leave open. {TIE_STD}\n\n"
     "FILE is text with a header (columns separated by commas, tabs or semicolons), JSON (a list of records, or a "
@@ -29,21 +31,13 @@ HELP = (
     "Without a query, scores and relevance are one list. Relevance above 0 is relevant, and below 0 left out of the "
     "ranking. Relevant documents that are not in the table do not count, unless --n-relevant says how many there "
     "are; for judgments and a run in two files, use tieproof run; use the command det for "
-    "pairs that a system accepts or rejects."
-)
-
-EXAMPLES = (
-    "tieproof scores scores.csv",
-    "tieproof scores scores.jsonl -m AP,nDCG@10 --per-query queries.csv",
-    "tieproof scores distances.parquet --distances --json result.json",
-    "cat scores.csv | tieproof scores - -m AUC",
-)
-
-
-@command(
-    tieproof.evaluate_scores,
-    HELP,
-    EXAMPLES,
+    "pairs that a system accepts or rejects.",
+    (
+        "tieproof scores scores.csv",
+        "tieproof scores scores.jsonl -m AP,nDCG@10 --per-query queries.csv",
+        "tieproof scores distances.parquet --distances --json result.json",
+        "cat scores.csv | tieproof scores - -m AUC",
+    ),
     file=argument("The table.", required=True),
     distances=flag("Rank by distances, of which the smallest is nearest; in a column distance, dist or score."),
     **shared("measures"),

@@ -1,12 +1,11 @@
 """`tieproof truth`, and `tieproof verify` for the folder of a truth."""
 
-import sys
 import warnings
 from typing import Any
 
 import tieproof
 from tieproof.analyses.neighbors.formats import FORMATS
-from tieproof.cli.exits import is_terminal
+from tieproof.cli.exits import shows_progress
 from tieproof.cli.files import naming
 from tieproof.cli.options import COUNT, FILE, FOLDER, Option, Text, check_options, choice, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
@@ -15,30 +14,24 @@ from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.ann_benchmarks import read_neighbors
 from tieproof.inputs.shards.files import are_shards
 
-HELP = (
+CHOSEN = ("bigann", "vecs")
+
+
+@command(
+    tieproof.truth,
     "Find the true neighbors of queries, with all ties at rank k, and certify them. "
     "Or examine those that others published, with --check.\n\n"
     "The folder OUT gets truth.npz, the files of --format and certificate.json, with digests of the data and of the "
     "neighbors. If the command is killed, the same command continues where it stopped. tieproof verify OUT QUERIES "
     "GALLERY checks a truth, and tieproof neighbor-recall takes OUT as the truth.\n\n"
     "Files of vectors are those that tieproof evaluate reads. A folder, a pattern or a URL of shards is read piece "
-    "by piece within --memory, here or by the workers of --cluster."
-)
-
-EXAMPLES = (
-    "tieproof truth queries.fbin base.fbin -k 100 -d euclidean --out truth/",
-    "tieproof truth queries.npy base.npy --format hdf5 --format parquet --out truth/",
-    "tieproof truth queries.npy base.npy --exclude filtered.npy --out truth/",
-    "tieproof truth queries.fbin base.fbin -d euclidean --check theirs.hdf5",
-)
-
-CHOSEN = ("bigann", "vecs")
-
-
-@command(
-    tieproof.truth,
-    HELP,
-    EXAMPLES,
+    "by piece within --memory, here or by the workers of --cluster.",
+    (
+        "tieproof truth queries.fbin base.fbin -k 100 -d euclidean --out truth/",
+        "tieproof truth queries.npy base.npy --format hdf5 --format parquet --out truth/",
+        "tieproof truth queries.npy base.npy --exclude filtered.npy --out truth/",
+        "tieproof truth queries.fbin base.fbin -d euclidean --check theirs.hdf5",
+    ),
     queries="The vectors of the queries.",
     gallery="The vectors of the items; ids are their positions.",
     k=Option(
@@ -75,15 +68,14 @@ def truth(
         if value and out is None:
             raise InputError(f"--{option} is for a truth that is written to --out; leave it out.")
     files = {"queries": queries, "gallery": gallery, "truth": check, "exclude": exclude}
-    watched = is_terminal(sys.stderr)
 
     def made() -> Any:
         sides = rows_of(queries), rows_of(gallery)
         with naming(files):
             if check is not None:
                 ids = read_neighbors(check).ids
-                return tieproof.examine_truth(ids, *sides, k=k, progress=watched, **settings)
-            given: dict[str, Any] = {"out": out, "formats": formats or CHOSEN, "progress": watched}
+                return tieproof.examine_truth(ids, *sides, k=k, progress=shows_progress(), **settings)
+            given: dict[str, Any] = {"out": out, "formats": formats or CHOSEN, "progress": shows_progress()}
             given["exclude"] = pairs_of(exclude)
             return tieproof.truth(sides[0], sides[1], k or 100, cluster=cluster, **given, **settings)
 
@@ -131,7 +123,7 @@ def verified_folder(
                 sample=None if whole else sample or SAMPLE,
                 memory=memory,
                 threads=threads,
-                progress=is_terminal(sys.stderr),
+                progress=shows_progress(),
             )
 
     return written(verified, (data, more, exclude), outputs)

@@ -18,28 +18,22 @@ from tieproof.evaluation.saving import EXTENSION
 
 DISAGREES = 4
 
-HELP = (
+
+@command(
+    tieproof.evaluate,
     "Repeat the evaluation of a record, or the search of a truth, and report whether every bit agrees.\n\n"
     "RECORD is a file that tieproof evaluate --save or tieproof run --save wrote. It contains the settings of the "
     "evaluation; give the data again: embeddings and labels, or qrels and a run, with the items in any order.\n\n"
     "Or RECORD is a folder that tieproof truth wrote, DATA its queries and MORE its gallery. Some of the queries, "
     "chosen at random, are computed again; the answer tells how probably wrong neighbors escape.\n\n"
-    f"Exit status: 0 if everything agrees, {DISAGREES} if anything differs, 2 for bad input."
-)
-
-EXAMPLES = (
-    "tieproof verify embeddings.tieproof embeddings.npy labels.npy",
-    "tieproof verify queries.tieproof queries.npz --gallery gallery.npz",
-    "tieproof verify run.tieproof qrels.txt run.txt",
-    "tieproof verify truth/ queries.fbin base.fbin",
-    "tieproof verify truth/ queries.fbin base.fbin --all",
-)
-
-
-@command(
-    tieproof.evaluate,
-    HELP,
-    EXAMPLES,
+    f"Exit status: 0 if everything agrees, {DISAGREES} if anything differs, 2 for bad input.",
+    (
+        "tieproof verify embeddings.tieproof embeddings.npy labels.npy",
+        "tieproof verify queries.tieproof queries.npz --gallery gallery.npz",
+        "tieproof verify run.tieproof qrels.txt run.txt",
+        "tieproof verify truth/ queries.fbin base.fbin",
+        "tieproof verify truth/ queries.fbin base.fbin --all",
+    ),
     record=argument("The record, a file that ends in .tieproof, or the folder of a truth."),
     data=argument("The embeddings, the qrels of a run, or the queries of a truth."),
     more=argument(

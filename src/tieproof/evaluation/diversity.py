@@ -9,7 +9,7 @@ import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import compress
 from typing import Any
@@ -45,10 +45,6 @@ class Diversity(Shown, AsFrame):
     alpha: float
     not_in_run: list[str]
     skipped: list[str]
-
-    def to_dict(self) -> dict[str, Any]:
-        """All of it, as plain numbers, lists and dictionaries."""
-        return asdict(self)
 
     def columns(self) -> dict[str, Array]:
         """The names of the queries, and columns for the values of each measure, as arrays of equal length."""

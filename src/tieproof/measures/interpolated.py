@@ -83,7 +83,9 @@ def _interpolated_precision(ties: Ties, measure: Measure) -> Estimates:
         at = np.unique(np.concatenate([values[row] for row in own]))
         below, above = np.ones_like(at), np.zeros_like(at)
         for row in own:
-            of_tie = _chances(ties, row, int(first[row]), at)
+            k, n, l, m = (int(column[row]) for column in (ties.k, ties.n, ties.l, ties.m))
+            of_tie = np.empty((2, len(at)))
+            chances_of_precisions(k, n, l, m, int(first[row]), at, np.empty((m + 1, _BLOCK)), of_tie)
             above += below * of_tie[1]
             below *= of_tie[0]
         step = np.diff(at, prepend=lower[query])
@@ -104,14 +106,6 @@ def _values(ties: Ties, row: int, first: int, above: float) -> FloatArray:
         if sum(map(len, found)) > _MOST_STEPS // (l * m):
             break  # too many, even if some are equal
     return np.concatenate(found) if len(found) > 2 else found[-1]
-
-
-def _chances(ties: Ties, row: int, first: int, at: FloatArray) -> FloatArray:
-    """Return the probabilities that no precision in a tie, and that any one, is at least each value, (2, X)."""
-    k, n, l, m = (int(column[row]) for column in (ties.k, ties.n, ties.l, ties.m))
-    chances = np.empty((2, len(at)))
-    chances_of_precisions(k, n, l, m, first, at, np.empty((m + 1, _BLOCK)), chances)
-    return chances
 
 
 @native

@@ -119,11 +119,7 @@ def _parquet_writer() -> Writer:
     pyarrow, parquet = (
         library(name, "Writing a .parquet file", "parquet") for name in ("pyarrow", "pyarrow.parquet")
     )
-
-    def write(result: Any, path: Path) -> None:
-        parquet.write_table(pyarrow.table(_storable(result.columns())), path)
-
-    return write
+    return lambda result, path: parquet.write_table(pyarrow.table(_storable(result.columns())), path)
 
 
 def pages(contents: Callable[[Any], tuple[str, dict[str, Any]]]) -> Formats:

@@ -11,6 +11,7 @@ import unicodedata
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from html import escape
 from itertools import accumulate
 from typing import Any, NamedTuple
@@ -228,12 +229,13 @@ def _markdown_escaped(text: str) -> str:
     return "".join(f"\\{letter}" if letter in _SPECIAL_IN_MARKDOWN else letter for letter in in_one_line(text))
 
 
-class AsJson(ABC):
+class AsJson:
     """A result whose numbers can be written as JSON."""
 
-    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """The numbers as plain numbers, strings, lists and dictionaries."""
+        """The numbers as plain numbers, strings, lists and dictionaries: those of all fields of a data class."""
+        numbers: Any = self
+        return asdict(numbers)
 
     def to_json(self, indent: int | None = 2) -> str:
         """`to_dict` as JSON."""
@@ -255,7 +257,7 @@ class AsPage(ABC):
             write(self)
 
 
-class Verified(AsJson):
+class Verified(AsJson, ABC):
     """What a verification found, which is told in sentences."""
 
     agrees: bool
@@ -295,7 +297,7 @@ class AsFrame(ABC):
         return pandas(f"{type(self).__name__}.to_frame").DataFrame(self.columns())
 
 
-class Shown(AsJson):
+class Shown(AsJson, ABC):
     """A result that is shown as a table with sentences below it."""
 
     @abstractmethod

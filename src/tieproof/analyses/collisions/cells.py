@@ -80,15 +80,9 @@ class Painter:
         self.row_of = np.zeros(queries, dtype=np.int64)
         self.row_of[candidates] = np.arange(len(candidates)) * rows // max(1, len(candidates))
         self.column_of = np.repeat(np.arange(columns), np.diff(edges))
-        relevant, others, ambiguous_relevant, ambiguous_others = np.zeros((4, rows, columns), dtype=np.int64)
-        self.cells = Cells(
-            relevant,
-            others,
-            np.searchsorted(self.row_of[candidates], np.arange(rows + 1)),
-            edges,
-            ambiguous_relevant,
-            ambiguous_others,
-        )
+        relevant, others, *ambiguous = np.zeros((4, rows, columns), dtype=np.int64)
+        starts = np.searchsorted(self.row_of[candidates], np.arange(rows + 1))
+        self.cells = Cells(relevant, others, starts, edges, *ambiguous)
 
     def paint(self, ties: "FoundTies") -> None:
         """Add ties to the cells of the picture."""

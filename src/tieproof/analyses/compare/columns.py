@@ -12,7 +12,7 @@ from tieproof.evaluation.intervals import BOUNDS
 from tieproof.evaluation.result import Result
 from tieproof.measures.statistics.resampling import Strata
 from tieproof.measures.statistics.tests import CORRECTIONS, sign_flip, t_test, tukey, wilcoxon_test
-from tieproof.ties import ROUNDING, Bounds, FloatArray, IntArray
+from tieproof.ties import ROUNDING, FloatArray, IntArray
 
 Key = tuple[str, str, str]
 """Two systems and a measure."""
@@ -68,18 +68,12 @@ def against_noise(
     """Return the columns with all ties and all noise against the system ahead, in place of the ties alone."""
     lower, upper = [], []
     for a, b, measure in columns.keys:
-        one, other = (_noise_in_order(results[name], places[name], measure) for name in (a, b))
-        lower.append(one.lower - other.upper)
-        upper.append(one.upper - other.lower)
+        one, other = (results[name].per_query(measure).noise for name in (a, b))
+        lower.append(one.lower[places[a]] - other.upper[places[b]])
+        upper.append(one.upper[places[a]] - other.lower[places[b]])
     low, high = (settled(np.stack(each, axis=1)[columns.queries]) for each in (lower, upper))
     first = (columns.ahead > 0) | ((columns.ahead == 0) & (sides(low, columns.strata) < 0))
     return columns._replace(against=np.where(first, low, -high))
-
-
-def _noise_in_order(result: Result, place: IntArray, measure: str) -> Bounds[FloatArray]:
-    """The bounds under noise at the queries with the indices `place` (Q,) in a result."""
-    noise = result.per_query(measure).noise
-    return Bounds(noise.lower[place], noise.upper[place])
 
 
 def sides(differences: FloatArray, strata: Strata) -> IntArray:

@@ -8,7 +8,7 @@ results ──► same_queries.py: aligned by the ids of their queries, or refus
 import math
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -90,9 +90,23 @@ def compare(
     'better whatever the ties'
 
     """
-    _check_systems(results, baseline)
+    check_results(results)
+    if len(results) < 2:
+        raise InputError(
+            f"A comparison needs at least two results, not {len(results)}. Pass {{name: result}} for each system.",
+            "results",
+        )
+    if baseline is not None:
+        check_choice("baseline", baseline, results)
     check_choice("test", test, get_args(Test))
-    _check_correction(correction, test)
+    if correction is not None:
+        check_choice("correction", correction, CORRECTIONS)
+    if test == "tukey" and correction not in (None, "holm"):
+        raise InputError(
+            f"correction={correction!r} does not apply to test='tukey', which tests all pairs at once. Leave out "
+            "correction=, or use test='sign-flip'.",
+            "correction",
+        )
     check_confidence("confidence", confidence)
     results, notes = on_shared(results)
     places = aligned(results)
@@ -117,29 +131,6 @@ def compare(
         confidence=confidence,
         notes=notes,
     )
-
-
-def _check_systems(results: Any, baseline: Any) -> None:
-    check_results(results)
-    if len(results) < 2:
-        raise InputError(
-            f"A comparison needs at least two results, not {len(results)}. Pass {{name: result}} for each system.",
-            "results",
-        )
-    if baseline is not None:
-        check_choice("baseline", baseline, results)
-
-
-def _check_correction(correction: Any, test: str) -> None:
-    """Refuse an unknown correction, and a correction for Tukey's test, which needs none."""
-    if correction is not None:
-        check_choice("correction", correction, CORRECTIONS)
-    if test == "tukey" and correction not in (None, "holm"):
-        raise InputError(
-            f"correction={correction!r} does not apply to test='tukey', which tests all pairs at once. Leave out "
-            "correction=, or use test='sign-flip'.",
-            "correction",
-        )
 
 
 def _differences_of(
@@ -179,10 +170,7 @@ def _differences_of(
             smallest=smallest_p_value(sample),
         )
         differences[a, b, measure] = Difference(
-            lower=mean.lower,
-            expected=mean.expected,
-            upper=mean.upper,
-            std=mean.std,
+            **vars(mean),
             interval=interval,
             p_value=float(p_values[0, at]),
             p_lower=float(p_values[1, at]),

@@ -1,7 +1,7 @@
 """`rbo`: rank-biased overlap of two rankings with ties, and its bounds over all orders of tied items."""
 
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,10 +55,6 @@ class RankBiasedOverlap(Shown):
     w: Overlap
     a: Overlap
     b: Overlap
-
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers, by the treatment of ties."""
-        return asdict(self)
 
     def _table(self) -> Table:
         rows = [_row(name, getattr(self, name)) for name in TREATMENTS]

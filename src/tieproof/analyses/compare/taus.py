@@ -1,7 +1,7 @@
 """`kendall_tau`: Kendall's tau and AP correlation of two rankings, and their bounds over all orders of tied items."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,10 +41,6 @@ class KendallTau(Shown):
     items: int
     tau: Correlation
     ap: Correlation
-
-    def to_dict(self) -> dict[str, Any]:
-        """All numbers."""
-        return asdict(self)
 
     def _table(self) -> Table:
         numbers = ("lower", "expected", "upper", "b")

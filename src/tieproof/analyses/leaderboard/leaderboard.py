@@ -1,18 +1,17 @@
 """`leaderboard`: many runs on the same judgments, ranked, with what ties and the choice of queries leave open.
 
-qrels, runs ──► evaluation/runs.py: a Result for each ──► same queries ──► places.py: by ties
-            ──► measures/statistics/rank_sets.py: by queries ──► RankedSystems
+qrels, runs ──► evaluation/runs.py: a Result for each ──► same queries ──► places: by ties
+            ──► measures/statistics/tests.py: by queries ──► RankedSystems
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tieproof.analyses.compare.differences import values_in_order
 from tieproof.analyses.compare.same_queries import about_settings, aligned, on_shared
-from tieproof.analyses.leaderboard.places import can_swap, places_by, possible_places
 from tieproof.analyses.leaderboard.published import published_of
 from tieproof.analyses.leaderboard.result import Place, Places, RankedSystems
 from tieproof.errors import InputError, about
@@ -22,7 +21,8 @@ from tieproof.evaluation.runs import as_in_runs, at_level, evaluate_runs
 from tieproof.evaluation.scoring import check_score
 from tieproof.inputs.system_names import named
 from tieproof.measures import Measure, parse
-from tieproof.measures.statistics.rank_sets import told_apart
+from tieproof.measures.statistics.tests import told_apart
+from tieproof.ties import ROUNDING, Estimate
 
 
 def leaderboard(
@@ -119,6 +119,36 @@ def leaderboard(
         )
     notes = (*left_out, *about_settings(results), *strange)
     return RankedSystems(name, len(queries), confidence, by, tuple(systems), notes)
+
+
+def places_by(values: Sequence[float]) -> list[int]:
+    """Return the place of each system: 1 + the number of systems with larger values.
+
+    >>> places_by([0.5, 0.75, 0.5])
+    [2, 1, 2]
+    """
+    return [int(1 + above) for above in (np.subtract.outer(values, values) > ROUNDING).sum(axis=0)]
+
+
+def possible_places(scores: Sequence[Estimate[float]]) -> list[tuple[int, int]]:
+    """Return the best and the worst place of each system over all orders of tied items.
+
+    The ties of two systems are broken independently: a system at its upper value is behind those alone whose lower
+    value is larger, and a system at its lower value is behind all those whose upper value is larger.
+
+    >>> possible_places([Estimate(0.25, 0.5, 0.75, 0.1), Estimate(0.5, 0.5, 0.5, 0.0), Estimate(0.0, 0.0, 0.0, 0.0)])
+    [(1, 2), (1, 2), (3, 3)]
+    """
+    lower, upper = (np.array([getattr(each, bound) for each in scores]) for bound in ("lower", "upper"))
+    best = 1 + (lower[:, None] > upper + ROUNDING).sum(axis=0)
+    above = upper[:, None] > lower + ROUNDING
+    np.fill_diagonal(above, False)
+    return list(zip(best.tolist(), (1 + above.sum(axis=0)).tolist(), strict=True))
+
+
+def can_swap(first: Estimate[float], second: Estimate[float]) -> bool:
+    """Whether the orders of tied items alone can put either of two systems above the other one."""
+    return first.upper > second.lower + ROUNDING and second.upper > first.lower + ROUNDING
 
 
 def measure_in_runs(measure: str | Measure, level: float | None) -> Measure:

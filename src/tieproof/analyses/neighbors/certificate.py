@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -101,10 +101,6 @@ class Certificate(Shown):
     exclude: str | None
     files: dict[str, str]
     version: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain numbers, strings and dictionaries."""
-        return asdict(self)
 
     def _table(self) -> Table:
         sides = [
@@ -243,27 +239,23 @@ def read_certificate(folder: str | os.PathLike[str]) -> Certificate:
 def read_truth(folder: str | os.PathLike[str]) -> tuple[Certificate, Neighbors]:
     """Read a folder of true neighbors; InputError if it does not contain what its certificate says."""
     with about("truth"):
-        return _read(folder)
-
-
-def _read(folder: str | os.PathLike[str]) -> tuple[Certificate, Neighbors]:
-    certificate = read_certificate(folder)
-    if ARRAYS not in certificate.files or any(Path(name).name != name for name in certificate.files):
-        raise InputError(f"The certificate in {os.fspath(folder)} does not name {ARRAYS}. Write it again.")
-    for name, digest in certificate.files.items():
-        if sha256_of(Path(folder, name)) != digest:
+        certificate = read_certificate(folder)
+        if ARRAYS not in certificate.files or any(Path(name).name != name for name in certificate.files):
+            raise InputError(f"The certificate in {os.fspath(folder)} does not name {ARRAYS}. Write it again.")
+        for name, digest in certificate.files.items():
+            if sha256_of(Path(folder, name)) != digest:
+                raise InputError(
+                    f"{Path(folder, name)} was changed after it was certified: its SHA-256 differs. Write it again."
+                )
+        known = {"k": certificate.listed, "n_items": certificate.gallery.rows, "distance": certificate.distance}
+        with reading(Path(folder, ARRAYS), "the arrays of a truth (.npz)"):
+            found = from_stored({entry.name: entry.load() for entry in archive(Path(folder, ARRAYS))}, known)
+        wrong = _contradiction(certificate, found)
+        if wrong:
             raise InputError(
-                f"{Path(folder, name)} was changed after it was certified: its SHA-256 differs. Write it again."
+                f"{Path(folder, ARRAYS)} contradicts its certificate or itself: {wrong}. Write the truth again."
             )
-    known = {"k": certificate.listed, "n_items": certificate.gallery.rows, "distance": certificate.distance}
-    with reading(Path(folder, ARRAYS), "the arrays of a truth (.npz)"):
-        found = from_stored({entry.name: entry.load() for entry in archive(Path(folder, ARRAYS))}, known)
-    wrong = _contradiction(certificate, found)
-    if wrong:
-        raise InputError(
-            f"{Path(folder, ARRAYS)} contradicts its certificate or itself: {wrong}. Write the truth again."
-        )
-    return certificate, found
+        return certificate, found
 
 
 def _contradiction(certificate: Certificate, found: Neighbors) -> str:

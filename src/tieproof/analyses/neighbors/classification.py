@@ -192,7 +192,11 @@ def knn_accuracy(
             len(found.ids),
             None if alone else found.n_items,
         )
-    return _result(found, *_as_classes(*labels), lead, meaning)
+    own, of_items = _as_classes(*labels)
+    votes = [_vote(found, query, label, of_items, lead) for query, label in enumerate(own.tolist())]
+    lower, expected, upper = np.array(votes).T
+    per_query = Estimate(lower, expected, upper, np.sqrt(expected * (1 - expected)))
+    return KnnAccuracy(found.k, meaning, found.distance, found.n_items, per_query, np.asarray(found.cut))
 
 
 OURS = {
@@ -238,22 +242,6 @@ def _as_classes(labels: Array, gallery_labels: Array | None) -> tuple[IntArray, 
     both = labels if gallery_labels is None else np.concatenate([labels, gallery_labels])
     numbers = np.unique(both, return_inverse=True)[1].astype(np.int64)
     return numbers[: len(labels)], numbers if gallery_labels is None else numbers[len(labels) :]
-
-
-def _result(found: Neighbors, own: IntArray, of_items: IntArray, lead: Lead, meaning: str) -> KnnAccuracy:
-    """Hold the vote of every query."""
-    values = np.empty((3, len(own)))
-    for query, label in enumerate(own.tolist()):
-        values[:, query] = _vote(found, query, label, of_items, lead)
-    lower, expected, upper = values
-    return KnnAccuracy(
-        k=found.k,
-        weights=meaning,
-        distance=found.distance,
-        n_items=found.n_items,
-        per_query=Estimate(lower, expected, upper, np.sqrt(expected * (1 - expected))),
-        cut=np.asarray(found.cut),
-    )
 
 
 def _vote(found: Neighbors, query: int, label: int, of_items: IntArray, lead: Lead) -> tuple[float, float, float]:

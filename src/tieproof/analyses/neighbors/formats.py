@@ -17,13 +17,6 @@ from tieproof.inputs.shards.source import ArraySource, RowSource
 from tieproof.ties import Array
 
 
-class FoundNeighbors(NamedTuple):
-    """The vectors of a search, and what was found."""
-
-    sides: Sides
-    neighbors: Neighbors
-
-
 class TruthFormat(NamedTuple):
     """The file of a format.
 
@@ -31,21 +24,21 @@ class TruthFormat(NamedTuple):
     agrees : whether a file has exactly what `write` writes
     """
 
-    write: Callable[[FoundNeighbors, Path], None]
-    agrees: Callable[[FoundNeighbors, Path], bool]
+    write: Callable[[Sides, Neighbors, Path], None]
+    agrees: Callable[[Sides, Neighbors, Path], bool]
 
 
 def _binary(parts: Callable[[Neighbors], Iterable[Array]]) -> TruthFormat:
     """The format whose file is the numbers of some arrays, one after another."""
 
-    def write(search: FoundNeighbors, path: Path) -> None:
+    def write(sides: Sides, found: Neighbors, path: Path) -> None:
         with path.open("wb") as file:
-            for part in parts(search.neighbors):
+            for part in parts(found):
                 file.write(np.ascontiguousarray(part).data)
 
-    def agrees(search: FoundNeighbors, path: Path) -> bool:
+    def agrees(sides: Sides, found: Neighbors, path: Path) -> bool:
         with path.open("rb") as file:
-            same = all(file.read(part.nbytes) == part.tobytes() for part in parts(search.neighbors))
+            same = all(file.read(part.nbytes) == part.tobytes() for part in parts(found))
             return same and not file.read(1)
 
     return TruthFormat(write, agrees)
@@ -86,9 +79,8 @@ ANGULAR = {"cosine": "angular"}
 def _hdf5() -> TruthFormat:
     h5py = library("h5py", "Writing a .hdf5 file", "h5")
 
-    def content(search: FoundNeighbors) -> tuple[dict[str, Any], dict[str, RowSource]]:
+    def content(sides: Sides, found: Neighbors) -> tuple[dict[str, Any], dict[str, RowSource]]:
         """Return the attributes of the file, and its data sets."""
-        sides, found = search
         attributes = {"type": "dense", "dimension": sides.gallery.shape[1]}
         lists = {"neighbors": ArraySource.of(found.ids), "distances": ArraySource.of(found.distances)}
         return (
@@ -96,8 +88,8 @@ def _hdf5() -> TruthFormat:
             {"train": sides.gallery, "test": sides.queries, **lists},
         )
 
-    def write(search: FoundNeighbors, path: Path) -> None:
-        attributes, arrays = content(search)
+    def write(sides: Sides, found: Neighbors, path: Path) -> None:
+        attributes, arrays = content(sides, found)
         with h5py.File(path, "w") as file:
             file.attrs.update(attributes)
             for name, rows in arrays.items():
@@ -105,8 +97,8 @@ def _hdf5() -> TruthFormat:
                 for start, stop in spans_of(rows):
                     stored[start:stop] = rows.read(start, stop)
 
-    def agrees(search: FoundNeighbors, path: Path) -> bool:
-        attributes, arrays = content(search)
+    def agrees(sides: Sides, found: Neighbors, path: Path) -> bool:
+        attributes, arrays = content(sides, found)
         stored = {entry.name: entry for entry in hdf5.entries(path)}
         return (
             hdf5.attributes(path) == {name: str(value) for name, value in attributes.items()}
@@ -128,8 +120,7 @@ def _parquet() -> TruthFormat:
     what = "Writing a .parquet file"
     pyarrow, parquet = (library(name, what, "parquet") for name in ("pyarrow", "pyarrow.parquet"))
 
-    def table(search: FoundNeighbors) -> Any:
-        found = search.neighbors
+    def table(found: Neighbors) -> Any:
         lists = {"neighbors_id": found.ids, "distances": found.distances, "nearer": found.nearer}
         columns: dict[str, Any] = {"id": np.arange(len(found.ids))}
         for name, rows in lists.items():
@@ -137,13 +128,13 @@ def _parquet() -> TruthFormat:
         columns["tie_ids"] = np.split(found.tie_ids, found.tie_indptr[1:-1])
         return pyarrow.table(columns)
 
-    def agrees(search: FoundNeighbors, path: Path) -> bool:
+    def agrees(sides: Sides, found: Neighbors, path: Path) -> bool:
         with reading(path, "a Parquet file (.parquet)"), parquet.ParquetFile(path) as file:
-            expected = table(search)
+            expected = table(found)
             same = file.schema_arrow.equals(expected.schema) and file.metadata.num_rows == len(expected)
             return bool(same and file.read().equals(expected))
 
-    return TruthFormat(lambda search, path: parquet.write_table(table(search), path), agrees)
+    return TruthFormat(lambda sides, found, path: parquet.write_table(table(found), path), agrees)
 
 
 FORMATS: dict[str, dict[str, Callable[[], TruthFormat]]] = {

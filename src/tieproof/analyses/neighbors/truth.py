@@ -20,7 +20,7 @@ from tieproof.analyses.neighbors.certificate import (
     ties_of,
     write_certificate,
 )
-from tieproof.analyses.neighbors.formats import FORMATS, FoundNeighbors, TruthFormat
+from tieproof.analyses.neighbors.formats import FORMATS
 from tieproof.analyses.neighbors.search import Parts, SearchInParts, budget_of, find
 from tieproof.analyses.neighbors.sides import ORDER, Sides, digest_of_pairs, duplicates_of
 from tieproof.distances import DistanceName, reported
@@ -130,7 +130,13 @@ def truth(
 
     """
     check_whole("k", k)
-    chosen, folder = _as_formats(formats), _as_folder(out)
+    names = one_or_several(formats)
+    for name in names:
+        check_choice("formats", name, FORMATS)
+    chosen = {file: make() for name in names for file, make in FORMATS[name].items()}
+    if not isinstance(out, str | os.PathLike) or not os.fspath(out) or "\0" in os.fsdecode(out):
+        raise InputError(f"out must be the path of a folder, not {out!r}.", "out")
+    folder = Path(os.fsdecode(out))
     if not isinstance(distance, str):
         raise InputError(
             f"The distance of a truth must be a name, not {type(distance).__name__}: a certificate cannot contain a "
@@ -171,7 +177,7 @@ def truth(
         np.savez(unfinished, **stored_arrays(found))
     for name, each in chosen.items():
         with atomic_write(folder / name) as unfinished:
-            each.write(FoundNeighbors(sides, found), unfinished)
+            each.write(sides, found, unfinished)
     certificate = Certificate(
         distance=called,
         bits=bits,
@@ -189,20 +195,6 @@ def truth(
     write_certificate(folder, certificate)
     stored.remove()
     return certificate
-
-
-def _as_formats(formats: Any) -> dict[str, TruthFormat]:
-    """Return the files of some formats, by their names."""
-    names = one_or_several(formats)
-    for name in names:
-        check_choice("formats", name, FORMATS)
-    return {file: writer() for name in names for file, writer in FORMATS[name].items()}
-
-
-def _as_folder(out: Any) -> Path:
-    if not isinstance(out, str | os.PathLike) or not os.fspath(out) or "\0" in os.fsdecode(out):
-        raise InputError(f"out must be the path of a folder, not {out!r}.", "out")
-    return Path(os.fsdecode(out))
 
 
 def _check_folder(folder: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.analyses.neighbors.certificate import ARRAYS, Certificate, RowsMeant, fingerprint_of, read_truth
-from tieproof.analyses.neighbors.formats import FORMATS, FoundNeighbors
+from tieproof.analyses.neighbors.formats import FORMATS
 from tieproof.analyses.neighbors.result import Neighbors
 from tieproof.analyses.neighbors.search import SearchInParts, budget_of, find
 from tieproof.analyses.neighbors.sides import ORDER, Sides, digest_of_pairs, duplicates_of
@@ -152,7 +152,6 @@ def verify_truth(
             ("queries", "gallery"),
         )
     excluded = sides.excluded(exclude)
-    whole = FoundNeighbors(sides, stored)
     digests = sides.digests(Local(), budget.threads)
     differences: list[str] = []
     for name, side, own in zip(sides._fields, sides, digests, strict=True):
@@ -164,16 +163,16 @@ def verify_truth(
         if fingerprint_of(stored, *digests) != certificate.neighbors:
             differences.append("The digest of the neighbors is not that of the certificate.")
         n_queries = len(stored.ids)
-        chosen = np.arange(n_queries)
+        chosen, some = np.arange(n_queries), sides
         if sample is not None and sample < n_queries:
             chosen = np.sort(np.random.default_rng(seed).choice(n_queries, sample, replace=False))
-            sides = sides._replace(queries=ArraySource.of(sides.queries.take(chosen)))
+            some = sides._replace(queries=ArraySource.of(sides.queries.take(chosen)))
         among = Unjudged.of(n_queries, stored.n_items, excluded).excluded_among(chosen, np.arange(stored.n_items))
-        problem = sides.search(certificate.distance, certificate.bits, budget, among)
+        problem = some.search(certificate.distance, certificate.bits, budget, among)
         duplicates = duplicates_of(sides.gallery, digests[1])
         found = find(SearchInParts.of(problem, certificate.listed), Local(), {}, watched(progress), duplicates)
         differences += _about_neighbors(stored, found, chosen)
-        differences += _about_files(Path(truth), certificate, whole)
+        differences += _about_files(Path(truth), certificate, sides, stored)
     return TruthVerification(not differences, len(stored.ids), len(chosen), tuple(differences))
 
 
@@ -199,7 +198,7 @@ def _about_rows(name: str, certified: RowsMeant, given: RowsMeant) -> Iterator[s
     )
 
 
-def _about_files(folder: Path, certificate: Certificate, search: FoundNeighbors) -> Iterator[str]:
+def _about_files(folder: Path, certificate: Certificate, sides: Sides, stored: Neighbors) -> Iterator[str]:
     """Yield which files of a folder are not those that the stored neighbors and the data give."""
     known = {name: make for files in FORMATS.values() for name, make in files.items()}
     for name in certificate.files:
@@ -208,7 +207,7 @@ def _about_files(folder: Path, certificate: Certificate, search: FoundNeighbors)
     for name, make in known.items():
         if name in certificate.files:
             try:
-                agrees = make().agrees(search, folder / name)
+                agrees = make().agrees(sides, stored, folder / name)
             except InputError:
                 agrees = False
             if not agrees:

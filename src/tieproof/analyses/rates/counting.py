@@ -79,23 +79,6 @@ def histogram(
     """Add the entries from `low` to `high` to bins of 2^shift numbers; return the weight below."""
 
 
-def inside(block: IntArray, low: int, high: int) -> IntArray:
-    """The positions, in row-major order, of the entries from `low` to `high`."""
-    places = np.empty(count_inside(block, low, high), dtype=np.int64)
-    list_inside(block, low, high, places)
-    return places
-
-
-@native
-def count_inside(block: IntArray, low: int, high: int) -> int:
-    """The number of entries from `low` to `high`."""
-
-
-@native
-def list_inside(block: IntArray, low: int, high: int, places: Output[IntArray]) -> None:
-    """Write the positions of the entries from `low` to `high`, in row-major order."""
-
-
 @native
 def weight_below(block: IntArray, row_weight: IntArray, column_weight: IntArray, low: int) -> int:
     """The weight of the entries below `low`."""
@@ -287,7 +270,7 @@ def tabulated(
         columns = pool.columns(stripe)
         block = ordered(pool.gauge.wide_values(stripe, columns))
         rows, items = pool.weights(stripe)
-        places = {window: inside(block, *window) for window in windows}
+        places = {each: np.flatnonzero((block >= each.low) & (block <= each.high)) for each in windows}
         weights = {
             window: rows[place // block.shape[1]] * items[place % block.shape[1]] for window, place in places.items()
         }

@@ -106,15 +106,9 @@ class DetCurve(Shown):
         high = bisect_left(range(last), True, lo=1, key=crossed)
         ends = slice(high - 1, high + 1)
         matches, misses = self.false_matches[ends].tolist(), self.false_non_matches[ends].tolist()
-        return EqualErrorRate.of_counts(
-            float(self.thresholds[high]),
-            matches[0],
-            self.relevant_pairs - misses[0],
-            matches[1] - matches[0],
-            misses[0] - misses[1],
-            self.relevant_pairs,
-            self.other_pairs,
-        )
+        counts = (matches[0], self.relevant_pairs - misses[0], matches[1] - matches[0], misses[0] - misses[1])
+        threshold = float(self.thresholds[high])
+        return EqualErrorRate.of_counts(threshold, *counts, self.relevant_pairs, self.other_pairs)
 
     def tar(self, far: float) -> Estimate[float]:
         """The largest true accept rate (TAR, 1 - FNMR) whose false accept rate (FAR, FMR) is at most `far`.

@@ -107,17 +107,9 @@ def fnmr_at_fmr(
     for name, asked in (("eer", eer), ("curve", curve)):
         if not isinstance(asked, int | np.bool_):
             raise InputError(f"{name} must be True or False, not {asked!r}.", name)
-    problem = in_memory(
-        make_problem(
-            ArgumentSide(embeddings, labels, groups),
-            ArgumentSide(gallery, gallery_labels, gallery_groups),
-            distance,
-            as_budget(memory, threads),
-            relevance=relevance,
-            exclude=exclude,
-            bits=bits,
-        )
-    )
+    sides = ArgumentSide(embeddings, labels, groups), ArgumentSide(gallery, gallery_labels, gallery_groups)
+    options: dict[str, Any] = {"relevance": relevance, "exclude": exclude, "bits": bits}
+    problem = in_memory(make_problem(*sides, distance, as_budget(memory, threads), **options))
     pool = Pool(problem.gauge(), problem.relevance, problem.budget)
     passes = PASSES + (PASSES_OF_EER if eer or curve else 0) + (PASSES_OF_CURVE if curve else 0)
     check_products()

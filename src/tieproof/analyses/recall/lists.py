@@ -12,7 +12,7 @@ from tieproof.inputs.identities import as_item_numbers
 from tieproof.inputs.lists import as_rows
 from tieproof.inputs.neighbor_lists import NOTHING, as_ids, as_list_lengths, as_returned
 from tieproof.inputs.options import check_whole, one_or_several
-from tieproof.ties import Array, IntArray
+from tieproof.ties import Array, BoolArray, IntArray
 
 
 def as_found(ids: Any, distances: Any, n_items: int | None) -> FoundLists:
@@ -33,13 +33,8 @@ def as_found(ids: Any, distances: Any, n_items: int | None) -> FoundLists:
             _check_beside(numbers, items, "found")
         items = np.where(np.isnan(numbers), NOTHING, items)
     with about("found"):
-        wrong = items < NOTHING
-        if wrong.any():
-            query, place = np.argwhere(wrong)[0].tolist()
-            raise InputError(
-                f"The found ids of query {query} contain {items[query, place]} at index {place}. Pass ids of at "
-                "least 0, and -1 where nothing was found."
-            )
+        advice = ". Pass ids of at least 0, and -1 where nothing was found."
+        _refuse_first(items < NOTHING, items, "found ids", advice)
         _check_within(items, n_items, "found ids")
     return FoundLists(items, numbers)
 
@@ -124,13 +119,17 @@ def _as_found_ids(values: Any, name: str) -> IntArray:
     return as_item_numbers(array, name)
 
 
+def _refuse_first(wrong: BoolArray, ids: IntArray, name: str, advice: str) -> None:
+    """Refuse the first id that is wrong, if any is."""
+    if wrong.any():
+        query, place = np.argwhere(wrong)[0].tolist()
+        raise InputError(f"The {name} of query {query} contain {ids[query, place]} at index {place}{advice}")
+
+
 def _check_within(ids: IntArray, n_items: int | None, name: str) -> None:
-    if n_items is not None and (ids >= n_items).any():
-        query, place = np.argwhere(ids >= n_items)[0].tolist()
-        raise InputError(
-            f"The {name} of query {query} contain {ids[query, place]} at index {place}, but there are {n_items} "
-            f"items. Pass the positions of the items in the gallery, from 0 to {n_items - 1}."
-        )
+    if n_items is not None:
+        positions = f"Pass the positions of the items in the gallery, from 0 to {n_items - 1}."
+        _refuse_first(ids >= n_items, ids, name, f", but there are {n_items} items. {positions}")
 
 
 def _check_beside(distances: Array, ids: IntArray, which: str) -> None:
@@ -145,12 +144,8 @@ def _check_true_ids(ids: IntArray) -> None:
     """Refuse a truth with an item twice in a list, or with -1 before an item."""
     strange = ids < NOTHING
     strange[:, :-1] |= (ids[:, :-1] == NOTHING) & (ids[:, 1:] != NOTHING)
-    if strange.any():
-        query, place = np.argwhere(strange)[0].tolist()
-        raise InputError(
-            f"The true ids of query {query} contain {ids[query, place]} at index {place}. Pass ids of at least 0, "
-            "and -1 only behind the last item of a list that has fewer."
-        )
+    advice = ". Pass ids of at least 0, and -1 only behind the last item of a list that has fewer."
+    _refuse_first(strange, ids, "true ids", advice)
     ranked = np.sort(np.where(ids == NOTHING, NOTHING - np.arange(ids.shape[1]), ids), axis=1)
     twice = ranked[:, 1:] == ranked[:, :-1]
     if twice.any():

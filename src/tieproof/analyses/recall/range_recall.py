@@ -17,6 +17,9 @@ from tieproof.show.parts import count
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, FloatArray, IntArray
 
+_WRITTEN = ("true", "found", "hits", "repeated")
+"""The counts of each query that files have."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RangeRecall(Shown, AsFrame):
@@ -90,22 +93,13 @@ class RangeRecall(Shown, AsFrame):
             "mean_recall": self.mean_recall,
             "precision": self.precision,
             "others": self.of_others,
-            "true": int(self.true.sum()),
-            "found": int(self.found.sum()),
-            "hits": int(self.hits.sum()),
-            "repeated": int(self.repeated.sum()),
+            **{name: int(getattr(self, name).sum()) for name in _WRITTEN},
         }
 
     def columns(self) -> dict[str, Array]:
         """A table with a row for every query, as arrays of equal length."""
-        return {
-            "query": np.arange(len(self.true)),
-            "recall": self.per_query,
-            "true": self.true,
-            "found": self.found,
-            "hits": self.hits,
-            "repeated": self.repeated,
-        }
+        counts = {name: getattr(self, name) for name in _WRITTEN}
+        return {"query": np.arange(len(self.true)), "recall": self.per_query, **counts}
 
     def _table(self) -> Table:
         hits, repeated = int(self.hits.sum()), int(self.repeated.sum())

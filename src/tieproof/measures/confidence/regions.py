@@ -9,13 +9,7 @@ import numpy as np
 
 from tieproof.errors import InputError, library
 from tieproof.inputs.arrays import as_numbers, check_finite
-from tieproof.measures.confidence.inputs import (
-    LARGEST,
-    as_floats,
-    as_masses,
-    check_scale,
-    finite_floats,
-)
+from tieproof.measures.confidence.inputs import LARGEST, as_floats, as_masses, check_scale, finite_floats
 from tieproof.ties import BoolArray, FloatArray
 
 _PANELS, _NODES, _WIDTHS = 128, 20, 40

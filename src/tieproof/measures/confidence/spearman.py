@@ -1,7 +1,7 @@
 """`rank_correlation`: Spearman's rank correlation, and its interval over all orders of tied values."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,10 +23,6 @@ class RankCorrelation(AsJson):
 
     coefficient: float
     orders: Estimate[float]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Both, as plain numbers."""
-        return asdict(self)
 
 
 def rank_correlation(confidence: Any, truth: Any) -> RankCorrelation:

@@ -41,29 +41,6 @@ KERNEL int64_t histogram(
     return below;
 }
 
-KERNEL int64_t count_inside(Longs block, int64_t low, int64_t high)
-{
-    int64_t count = 0;
-    for (int64_t i = 0; i < block.length; i++) {
-        Longs row = ROW(block, i);
-        for (int64_t j = 0; j < row.length; j++)
-            count += AT(row, j) >= low && AT(row, j) <= high;
-    }
-    return count;
-}
-
-KERNEL void list_inside(Longs block, int64_t low, int64_t high, Longs places)
-{
-    int64_t count = 0;
-    for (int64_t i = 0; i < block.length; i++) {
-        Longs row = ROW(block, i);
-        for (int64_t j = 0; j < row.length; j++) {
-            if (AT(row, j) >= low && AT(row, j) <= high)
-                AT(places, count++) = i * block.columns + j;
-        }
-    }
-}
-
 KERNEL int64_t weight_below(Longs block, Longs row_weight, Longs column_weight, int64_t low)
 {
     int64_t below = 0;
