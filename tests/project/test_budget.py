@@ -17,13 +17,13 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_837,
+    "inputs": 9_809,
     "distances": 4_721,
-    "engine": 4_883,
+    "engine": 4_877,
     "native": 858,
     "measures": 6_802,
     "show": 1_665,
-    "evaluation": 8_390,
+    "evaluation": 8_389,
     "analyses": 10_020,
     "trials": 12_816,
     "compat": 2_816,
@@ -34,7 +34,7 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 69_500
+LINES_OF_SOURCE = 69_465
 LINES_OF_KERNELS = 7_748
 WORDS_OF_DOCS = 69_752
 PUBLIC_NAMES = 123

@@ -39,8 +39,8 @@ class CountedLists(NamedTuple):
     finite: bool
 
 
-def ties_of_lists(given: GivenLists) -> Iterator[tuple[IntArray, Ties]]:
-    """The ties of the passed rankings, as one part."""
+def ties_of_lists(given: GivenLists) -> Ties:
+    """The ties of the passed rankings."""
     total = int(given.start[-1])
     cuts = np.searchsorted(given.start, np.arange(0, total, max(FEWEST_ENTRIES, -(-total // given.threads))))
     spans = [slice(first, last) for first, last in pairwise(sorted({0, *cuts.tolist(), len(given.queries)}))]
@@ -54,7 +54,7 @@ def ties_of_lists(given: GivenLists) -> Iterator[tuple[IntArray, Ties]]:
         of_spans = zip(grades, relevant, strict=True)
         all_grades = np.concatenate([np.ones(count.sum()) if own is None else own for own, count in of_spans])
     n_relevant, n_items = np.concatenate(relevant), np.diff(given.start) - np.concatenate(excluded)
-    yield given.queries, Ties(query, k, n, l, m, n_relevant=n_relevant, n_items=n_items, grades=all_grades)
+    return Ties(query, k, n, l, m, n_relevant=n_relevant, n_items=n_items, grades=all_grades)
 
 
 def _count_span(given: GivenLists, span: slice) -> tuple[IntArray, FloatArray | None, IntArray, IntArray]:
@@ -138,22 +138,16 @@ def _ties_of_scores(nearness: FloatArray, block: RelevantBlock, radius: FloatArr
     count, width = nearness.shape
     start = np.arange(count + 1) * width
     given = GivenLists(np.arange(count), np.ravel(nearness), start, lambda span: block_of(block, span))
-    [(_, ties)] = ties_of_lists(given)
-    if radius is None:
-        return ties
-    return replace(ties, noise=extremes_of_lists(given, radius))
+    ties = ties_of_lists(given)
+    return ties if radius is None else replace(ties, noise=extremes_of_lists(given, radius))
 
 
 def extremes_of_lists(given: GivenLists, radius: FloatArray) -> ExtremeRankings:
     """The extreme rankings of lists each of whose numbers may be off by `radius` (q,); decided without rounding."""
-    far, near = (
-        next(iter(ties_of_lists(given._replace(numbers=_shifted_numbers(given, radius, far)))))[1]
-        for far in (True, False)
-    )
-    worst, best = far.k - far.n + far.l - far.m, near.k - near.n
+    far, near = (ties_of_lists(given._replace(numbers=_shifted_numbers(given, radius, far))) for far in (True, False))
+    both = (far, far.k - far.n + far.l - far.m), (near, near.k - near.n)
     return ExtremeRankings(
-        ranking_of(np.repeat(far.query, far.m), np.repeat(worst, far.m), far.n_relevant, far.n_items),
-        ranking_of(np.repeat(near.query, near.m), np.repeat(best, near.m), near.n_relevant, near.n_items),
+        *(ranking_of(np.repeat(t.query, t.m), np.repeat(others, t.m), t.n_relevant, t.n_items) for t, others in both)
     )
 
 

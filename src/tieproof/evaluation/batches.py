@@ -13,13 +13,21 @@ from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.problems import as_budget
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, check_empty, parse_measures
-from tieproof.inputs.arrays import DICTIONARIES, Embeddings, as_array, as_finite_embeddings, sparse_form, type_name
-from tieproof.inputs.categories import Average, as_categories, check_average
+from tieproof.inputs.arrays import (
+    DICTIONARIES,
+    Embeddings,
+    as_array,
+    as_finite_embeddings,
+    first_true,
+    sparse_form,
+    type_name,
+)
+from tieproof.inputs.categories import AVERAGES, Average, as_categories
 from tieproof.inputs.identities import as_int64
 from tieproof.inputs.labels import as_label_rows, as_labels
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.multi_vectors import as_multi_vectors, different, is_multi_vectors, joined
-from tieproof.inputs.options import Precision, find_format
+from tieproof.inputs.options import Precision, check_choice, find_format
 from tieproof.inputs.sparse_rows import as_sparse, is_sparse
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.show.parts import count
@@ -90,7 +98,7 @@ class Evaluator:
         if isinstance(distance, str):
             our_name(distance)
         parse_measures(measures)
-        check_average(average)
+        check_choice("average", average, AVERAGES)
         check_empty(empty)
         as_budget(memory, threads)
         if precision is not None:
@@ -237,9 +245,8 @@ class Evaluator:
         repeated = np.flatnonzero(first[place] != order)
         for name, values in columns.items():
             again, before = values[order[repeated]], values[first[place[repeated]]]
-            differs = different(again, before)
-            if differs.any():
-                index = indices[order[repeated[np.argmax(differs)]]]
+            if (at := first_true(different(again, before))) is not None:
+                index = indices[order[repeated[at]]]
                 raise InputError(
                     f"Index {index} was given twice{f' among the {side}' if side else ''}, with different {name}. "
                     "Pass the positions of the items in the whole data set as indices, and compute the embeddings "

@@ -149,7 +149,7 @@ def list_parts(
     for span in spans:
         given = _given_lists(rows, judged, span, graded, name, small_is_near)
         queries = given.queries
-        [(_, ties)] = ties_of_lists(given)
+        ties = ties_of_lists(given)
         if limits is not None:
             sizes = None if limits.n_items is None else limits.n_items[queries]
             cut = cut_off(ties, last_ties(given), limits.n_relevant[queries], sizes, queries)

@@ -18,7 +18,7 @@ from tieproof.distances.exact.rows import spans
 from tieproof.engine.problem import Noise, Search
 from tieproof.errors import InputError, about
 from tieproof.evaluation.noise import parse_radius
-from tieproof.inputs.arrays import Embeddings, as_finite_embeddings
+from tieproof.inputs.arrays import Embeddings, as_finite_embeddings, first_true
 from tieproof.inputs.options import FORMATS, NAMED_NOISE, PRODUCTS, BinaryFormat
 from tieproof.ties import FloatArray
 
@@ -153,9 +153,8 @@ def noise_of_products(problem: Search, name: str) -> Noise:
 def _norms_in_range(rows: Embeddings, name: str) -> FloatArray:
     """The norms of rows, whose squares float32 can represent; refuse others."""
     norms = _moves(rows, lambda span, block: block, Moved("", unit=True), rounded=False).norm
-    wrong = (norms > LARGEST_NORM) | ((norms > 0) & (norms < SMALLEST_NORM))
-    if wrong.any():
-        row = int(np.argmax(wrong))
+    row = first_true((norms > LARGEST_NORM) | ((norms > 0) & (norms < SMALLEST_NORM)))
+    if row is not None:
         raise InputError(
             f"{name!r} needs norms between {SMALLEST_NORM:.0e} and {LARGEST_NORM:.0e}, whose squares float32 can "
             f"represent, but row {row} has the norm {norms[row]:.3g}. Multiply all embeddings by the same number.",

@@ -1,6 +1,7 @@
 """The nearest items of a query, tie by tie: which items are relevant, and which are tied."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,13 +85,13 @@ def nearest(result: Measured, places: IntArray, evaluated: Mapping[str, Any]) ->
     NearTie(rank=1, value=1.0, size=1, relevant=1, items=((3, True),))
     NearTie(rank=2, value=2.0, size=2, relevant=0, items=((0, False), (1, False)))
     """
-    kind, given = data_of(result, evaluated)
-    with unchanged({path for value in given.values() for path in paths_of(value)}):
+    with data_of(result, evaluated) as (kind, given):
         return list(CALLS[kind][2](result, places, given))
 
 
-def data_of(result: Measured, evaluated: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the argument that identifies the evaluation, and the arguments that are not None, after a check."""
+@contextmanager
+def data_of(result: Measured, evaluated: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The argument that identifies an evaluation, and the arguments that are not None, whose files may not change."""
     if not result.fingerprint:
         raise InputError(
             "This is the result of one category, which has no fingerprint of its data. Use the result of all queries."
@@ -109,7 +110,8 @@ def data_of(result: Measured, evaluated: Mapping[str, Any]) -> tuple[str, dict[s
             f"{call} has no argument {', '.join(strange)}. Pass the arguments of the evaluation again, by their "
             "names."
         )
-    return kind, given
+    with unchanged({path for value in given.values() for path in paths_of(value)}):
+        yield kind, given
 
 
 def _listed(

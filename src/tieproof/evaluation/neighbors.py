@@ -211,7 +211,7 @@ def _neighbor_parts(lists: NeighborLists, relevance: Relevance, search: Search, 
             small_is_near=lists.called != "scores",
             threads=parse_threads(None),
         )
-        [(_, ties)] = ties_of_lists(given)
+        ties = ties_of_lists(given)
         ties = replace(ties, n_relevant=items.n_relevant, missing_grades=items.missing_grades)
         n_items = relevance.n_items - items.n_excluded
         if search == "returned":

@@ -16,7 +16,6 @@ from tieproof.evaluation.measured import Measured
 from tieproof.evaluation.nearest import data_of, lists_of, problem_of
 from tieproof.evaluation.printed import without_ties
 from tieproof.inputs.lists import LabeledRows, Rows
-from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.options import check_whole
 from tieproof.measures import Measure
 from tieproof.ties import IntArray
@@ -41,8 +40,7 @@ def std_of_one_order(
     """Return the standard deviation of the mean over drawn orders of all items; see `Result.std_of_one_order`."""
     check_whole("draws", draws, 2)
     check_whole("seed", seed, 0)
-    kind, given = data_of(result, evaluated)
-    with unchanged({path for value in given.values() for path in paths_of(value)}):
+    with data_of(result, evaluated) as (kind, given):
         if kind == "run":
             raise InputError(
                 "One order of the gallery breaks ties of embeddings and of matrices, not of a run, whose lists have "

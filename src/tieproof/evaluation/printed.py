@@ -17,7 +17,6 @@ from tieproof.evaluation.run_ties import join, join_judged, run_parts
 from tieproof.evaluation.scoring import by_policy, reads_judged, score
 from tieproof.inputs.judged_runs import ranked_of
 from tieproof.inputs.lists import as_limits
-from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.sources import Source
 from tieproof.measures import Measure
@@ -104,11 +103,10 @@ def printed(result: Measured, rule: str, evaluated: Mapping[str, Any]) -> Printe
             f"A result does not keep its data. Pass it again, by the names of the arguments: as_printed({rule!r}, "
             f"{', '.join(f'{name}=…' for name in options.split(', '))})."
         )
-    _, given = data_of(result, evaluated)
     measures = list(result.evaluated.per_query)
     used = [each(hits=READS_AS[rule]) if rule in READS_AS and each.name == "IPrec" else each for each in measures]
     differences = [OTHER_HITS] if used != measures else []
-    with unchanged({path for value in given.values() for path in paths_of(value)}):
+    with data_of(result, evaluated) as (_, given):
         if call == "evaluate_run":
             parts, count, further = _of_run(result, rule, given)
             differences += further

@@ -36,7 +36,7 @@ from tieproof.evaluation.scoring import (
     reads_judged,
     score,
 )
-from tieproof.inputs.categories import Average, categories_of, check_average
+from tieproof.inputs.categories import AVERAGES, Average, categories_of
 from tieproof.inputs.copies import Duplicates
 from tieproof.inputs.judged_runs import ReadOnce, read_qrels, read_run
 from tieproof.inputs.labels import check_widths
@@ -204,7 +204,7 @@ def evaluate_run(
     wanted, optional = at_level(named, level), frozenset(at_level(of_sets, level))
     check_whole_numbers(wanted, "the lists of a run")
     check_empty(empty)
-    check_average(average)
+    check_choice("average", average, AVERAGES)
     check_choice("missing", missing, MISSING)
     check_rounded(precision, noise)
     rules = ListRules.of(own, duplicates, documents)

@@ -267,9 +267,8 @@ def as_finite_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
     """Convert `values` to embeddings, and refuse NaN and infinity; the message names the first such row."""
     array = as_embeddings(values, name)
     for start, block in blocks(array):
-        finite = np.isfinite(block).all(axis=1)
-        if not finite.all():
-            row = int(np.argmin(finite))
+        row = first_true(np.asarray(~np.isfinite(block).all(axis=1)))
+        if row is not None:
             raise not_finite(name, start + row, block[row])
     return array
 
@@ -285,14 +284,9 @@ def not_finite(name: str, row: int, values: FloatArray) -> InputError:
 
 def blocks(array: Embeddings) -> Iterator[tuple[int, FloatArray]]:
     """Yield the rows of `array` in float64, block after block, each with the index of its first row."""
-    size = rows_of_block(array)
+    size = max(1, BLOCK_BYTES // (8 * max(1, int(array.shape[1]))))
     for start in range(0, len(array), size):
         yield start, np.ascontiguousarray(array[start : start + size], dtype=np.float64)
-
-
-def rows_of_block(array: Embeddings) -> int:
-    """Return the number of rows of a block in float64."""
-    return max(1, BLOCK_BYTES // (8 * max(1, int(array.shape[1]))))
 
 
 def check_count(arrived: int, name: str, count: int, items: str) -> None:
@@ -302,6 +296,15 @@ def check_count(arrived: int, name: str, count: int, items: str) -> None:
             f"The number of {name} is {arrived}, but the number of {items} is {count}. Pass exactly one for each, in "
             "the same order."
         )
+
+
+def first_true(wrong: Array) -> int | None:
+    """The position of the first of some bools (n,) that is true, often that of an error; None if none is.
+
+    >>> first_true(np.array([False, True, True])), first_true(np.array([False]))
+    (1, None)
+    """
+    return int(np.argmax(wrong)) if wrong.any() else None
 
 
 def check_finite(array: Array, name: str) -> None:

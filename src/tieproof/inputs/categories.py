@@ -78,17 +78,12 @@ class Categories:
         raise InputError(f"This result has no category {name!r}; it has {', '.join(known[:MOST_NAMED])}{more}.")
 
 
-def check_average(average: str) -> None:
-    """Refuse an unknown kind of mean."""
-    check_choice("average", average, AVERAGES)
-
-
 def as_categories(values: Any, count: int, average: str, labels: Any = None) -> Array | None:
     """Return the category of each of `count` queries, integers or strings of shape (count,); None without categories.
 
     labels : used as categories if `average` is "macro" and `values` is None
     """
-    check_average(average)
+    check_choice("average", average, AVERAGES)
     if values is not None:
         name, own = "categories", as_labels(values, count, "categories", "queries", columns=False)
     elif average == "micro":

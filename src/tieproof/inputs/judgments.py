@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError, warn
-from tieproof.inputs.arrays import INEXACT_GRADE, as_array, is_rounded, type_name
+from tieproof.inputs.arrays import INEXACT_GRADE, as_array, first_true, is_rounded, type_name
 from tieproof.inputs.identities import exact_below, not_whole, stored_type
 from tieproof.inputs.relevance import NOTHING, Excluded, Relevance, places_among, pointers, ranges
 from tieproof.ties import Array, FloatArray, IntArray
@@ -166,14 +166,12 @@ def _checked_triples(triples: Any, array: Array, n_queries: int, n_items: int, l
         if is_rounded(array[:, 2]):
             raise InputError(INEXACT_GRADE)
         grade = array[:, 2].astype(np.float64)
-    if not np.isfinite(grade).all():
-        row = int(np.argmin(np.isfinite(grade)))
+    if (row := first_true(~np.isfinite(grade))) is not None:
         raise InputError(
             f"The relevance must have finite grades, but row {row} has the grade {grade[row]}. Leave the row out."
         )
     query, item = checked_pairs(array[:, :2], n_queries, n_items, "relevance", stored_type(triples, array))
-    if leave_one_out and (query == item).any():
-        row = int(np.argmax(query == item))
+    if leave_one_out and (row := first_true(query == item)) is not None:
         raise InputError(
             f"Row {row} of the relevance names item {item[row]} for the query {item[row]} itself. In leave-one-out "
             "the query itself is never ranked; leave such rows out."
@@ -212,9 +210,8 @@ def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str, stored: s
                 f"ones may have been rounded), but row {row} contains {array[row, column]}. Pass integers."
             )
     for column, count, what in ((0, n_queries, "query"), (1, n_items, "item")):
-        wrong = (array[:, column] < 0) | (array[:, column] >= count)
-        if wrong.any():
-            row = int(np.argmax(wrong))
+        row = first_true((array[:, column] < 0) | (array[:, column] >= count))
+        if row is not None:
             raise InputError(
                 f"Row {row} of the {name} names {what} {array[row, column]:.0f}, but there are only {count}: pass "
                 f"indices from 0 to {count - 1}."

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.arrays import first_true
 from tieproof.inputs.copies import DUPLICATES, HOW, Duplicates, first_places, left_out
 from tieproof.inputs.documents import DocumentTable, documents_called, documents_of
 from tieproof.inputs.options import check_choice
@@ -109,9 +110,8 @@ def _once(source: Source, queries: Numbers, same: bool = False) -> Source:
     code = np.array([numbers.setdefault((query, source.documents.id(row)), len(numbers)) for row, query in rows])
     kept = first_places(code, source.value, small_is_near=False)
     best = source.value[kept][np.argsort(code[kept])]
-    differs = source.value != best[code]
-    if same and differs.any():
-        query, document = names_on(source, queries, int(np.argmax(differs)))
+    if same and (row := first_true(source.value != best[code])) is not None:
+        query, document = names_on(source, queries, row)
         raise InputError(f"{source.name}: document '{document}' has several grades for query '{query}'. Keep one.")
     return source if len(kept) == len(code) else source.among(kept)
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError, about
-from tieproof.inputs.arrays import INEXACT_GRADE, as_numbers
+from tieproof.inputs.arrays import INEXACT_GRADE, as_numbers, first_true
 from tieproof.inputs.identities import exact_below, not_whole, stored_type
 from tieproof.inputs.labels import as_labels, checked_labels
 from tieproof.inputs.options import rounded
@@ -164,9 +164,8 @@ def _as_counts(values: Any, name: str, what: str, n_queries: int) -> IntArray:
     stored = stored_type(values, counts) if counts.dtype.kind == "f" else ""
     limit = exact_below(stored) if stored else 2**53 + 1
     counts = np.broadcast_to(counts, (n_queries,))
-    wrong = (counts < 0) | not_whole(counts, limit)
-    if wrong.any():
-        query = int(np.argmax(wrong))
+    query = first_true((counts < 0) | not_whole(counts, limit))
+    if query is not None:
         bound = f" and below {limit}, where {stored or 'float64'} begins to round" if counts[query] >= limit else ""
         raise InputError(
             f"{name} is {counts[query]} for query {query}. It must be a whole number of at least 0{bound}: count all "

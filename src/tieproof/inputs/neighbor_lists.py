@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError, about, warn
-from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.arrays import as_numbers, first_true
 from tieproof.inputs.copies import first_places
 from tieproof.inputs.identities import as_item_numbers
 from tieproof.inputs.lists import Rows, as_rows, check_shapes, joined, spans_of
@@ -55,10 +55,8 @@ class NeighborLists(NamedTuple):
 
     def once(self, n_items: int, duplicates: str) -> "NeighborLists":
         """Return the lists with each item once; refuse items that are not in the gallery, or that occur twice."""
-        wrong = (self.item < 0) | (self.item >= n_items)
         query = self.query
-        if wrong.any():
-            at = int(np.argmax(wrong))
+        if (at := first_true((self.item < 0) | (self.item >= n_items))) is not None:
             raise InputError(
                 f"The ids contain {self.item[at]} for query {query[at]}, but there are {n_items} items. Pass ids "
                 f"from 0 to {n_items - 1}, and {NOTHING} where nothing was found.",
@@ -108,9 +106,7 @@ def as_neighbor_lists(ids: Any, distances: Any, scores: Any, counts: Any) -> Nei
         return NeighborLists(start, item, None, "order", kept < lengths)
     with about(called):
         number = _numbers_of_lists(returned.numbers, rows, called)[listed]
-        wrong = ~np.isfinite(number)
-        if wrong.any():
-            at = int(np.argmax(wrong))
+        if (at := first_true(~np.isfinite(number))) is not None:
             raise InputError(
                 f"The {called} must contain only finite numbers, but query {query[at]} has {number[at]} for item "
                 f"{item[at]}. Set the id to {NOTHING} where nothing was found; with usearch pass counts=, or its "
@@ -206,9 +202,7 @@ def as_list_lengths(counts: Any, lengths: IntArray) -> IntArray:
                 f"The counts must be integers of the shape {lengths.shape}, one for each query, but are "
                 f"{array.dtype.name} of the shape {array.shape}."
             )
-        wrong = (array < 0) | (array > lengths)
-        if wrong.any():
-            query = int(np.argmax(wrong))
+        if (query := first_true((array < 0) | (array > lengths))) is not None:
             raise InputError(
                 f"The counts contain {array[query]} for query {query}, whose list has {lengths[query]} entries. Pass "
                 "the number of its valid entries."

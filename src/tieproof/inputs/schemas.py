@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 
 def fits(content: Any, kind: Any) -> bool:
@@ -21,6 +21,8 @@ def fits(content: Any, kind: Any) -> bool:
     origin, inner = get_origin(kind), get_args(kind)
     if kind is Any:
         return True
+    if origin is Literal:
+        return type(content) is str and content in inner
     if origin in (Union, UnionType):
         return any(fits(content, each) for each in inner)
     if origin in (list, tuple, Sequence):

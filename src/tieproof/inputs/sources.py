@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, NoReturn
 import numpy as np
 
 from tieproof.errors import InputError, warn
-from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.arrays import as_numbers, first_true
 from tieproof.inputs.documents import Documents, DocumentTable, documents_called, documents_in_columns
 from tieproof.inputs.frames import as_frame, column_called, column_for, name_of_column
 from tieproof.inputs.lists import in_float64
@@ -97,9 +97,8 @@ def read(values: Any, role: Role, queries: Numbers) -> Source:
     """Read a source, and refuse values that are not finite."""
     values = as_frame(values)
     source = _reader_of(values, role)(values, role, queries)
-    finite = np.isfinite(source.value)
-    if not finite.all():
-        row = int(np.argmin(finite))
+    row = first_true(~np.isfinite(source.value))
+    if row is not None:
         raise InputError(
             f"{_named(source, role, queries, row)} is {source.value[row]}{source.place([row])}. Every {role.value} "
             f"must be a finite number; leave out documents without a {role.value}."

@@ -46,16 +46,10 @@ def reordered(new: Evaluated, order: IntArray, names: Array) -> Evaluated:
 
 
 def found_differences(old: Evaluated, new: Evaluated, moved: bool) -> Iterator[str]:
-    """All differences of the queries and of everything else.
+    """All differences: in the data, the setting and which queries are left out, and then of single queries.
 
     moved : whether the queries had another order or other names, so that those left out can only be counted
     """
-    yield from _about_all(old, new, moved)
-    yield from _about_queries(old, new)
-
-
-def _about_all(old: Evaluated, new: Evaluated, moved: bool) -> Iterator[str]:
-    """The differences in everything but single queries: the data, the setting, and which queries are left out."""
     if old.origin.fingerprint != new.origin.fingerprint:
         yield (
             f"The data differs: its fingerprint begins with {new.origin.fingerprint[:_DIGITS]}, but the record's "
@@ -88,6 +82,7 @@ def _about_all(old: Evaluated, new: Evaluated, moved: bool) -> Iterator[str]:
             yield "The names of the categories, or those of the queries with no relevant item, differ."
     if (old.confidence is None) != (new.confidence is None):
         yield f"The record has {'' if new.confidence is None else 'no '}confidences, unlike the new evaluation."
+    yield from _about_queries(old, new)
 
 
 def _has_relevance(old: Evaluated, new: Evaluated) -> bool:

@@ -3,11 +3,11 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any
 from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
@@ -16,11 +16,12 @@ from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import EMPTY, Evaluated, Origin, Setting
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.saving import CATEGORIES, EXTENSION, FACTS, FORMAT, VERSION
-from tieproof.inputs.categories import AVERAGES, Categories
+from tieproof.inputs.categories import Categories
 from tieproof.inputs.identities import Hashed
 from tieproof.inputs.labels import check_code_points
 from tieproof.inputs.readers.location import Location, broken, reading
 from tieproof.inputs.readers.npy import read_header
+from tieproof.inputs.schemas import fits
 from tieproof.measures import parse
 from tieproof.ties import Array
 
@@ -265,7 +266,7 @@ def _fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
         and all(re.fullmatch("[0-9a-f]{64}", facts[name]) for name in ("fingerprint", "relevant"))
         and type(facts["zero_vectors"]) is int
         and facts["zero_vectors"] >= 0
-        and all(each.isprintable() and len(each) < _LONGEST for each in [facts["tieproof"], *facts["left_out"]])
+        and all(map(_can_be_shown, [facts["tieproof"], *facts["left_out"]]))
     )
 
 
@@ -284,17 +285,16 @@ def _categories_fit(arrays: Mapping[str, Array]) -> bool:
 
 def _setting_fits(setting: Mapping[str, Any], has_categories: bool) -> bool:
     """Whether a setting has the fields of `Setting` with the right types, no negative number and known policies."""
-    hints = get_type_hints(Setting)
-    if list(setting) != [field.name for field in fields(Setting)]:
-        return False
-    for name, value in setting.items():
-        kinds = (str,) if name == "average" else get_args(hints[name]) or (hints[name],)
-        if type(value) not in kinds or (type(value) is int and value < 0):
-            return False
-        if isinstance(value, str) and not (value.isprintable() and len(value) < _LONGEST):
-            return False
     return (
-        setting["empty"] in EMPTY
-        and setting["average"] in AVERAGES
+        fits(setting, Setting)
+        and list(setting) == list(Setting.__annotations__)
+        and all(value >= 0 for value in setting.values() if type(value) is int)
+        and all(map(_can_be_shown, [value for value in setting.values() if type(value) is str]))
+        and setting["empty"] in EMPTY
         and (setting["average"] == "micro" or has_categories)
     )
+
+
+def _can_be_shown(text: str) -> bool:
+    """Whether a text is printable and not too long."""
+    return text.isprintable() and len(text) < _LONGEST

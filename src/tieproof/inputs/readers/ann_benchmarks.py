@@ -15,9 +15,8 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.inputs.readers import FILE_FORMATS, PathLike, entries_of
 from tieproof.inputs.readers.columns import Entry, choose, listed
-from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.location import AGAIN, File, Location, broken, check, reading, split, state_of
-from tieproof.inputs.readers.npy import raw_rows, whole
+from tieproof.inputs.readers.npy import stored_array
 from tieproof.ties import Array
 
 HEADER = 8
@@ -56,14 +55,7 @@ def _check_size(path: File, size: int, promised: int, contents: str) -> None:
 
 def _entry(path: File, name: str, dtype: str, offset: int, shape: tuple[int, ...]) -> Entry:
     """Return an array of a file that begins at an offset."""
-    kind = np.dtype(dtype)
-
-    def load() -> Array:
-        with reading(path, BIGANN):
-            return whole(Location(path), kind, offset, shape)
-
-    rows = raw_rows(Location(path), kind, offset, shape[1]) if len(shape) == 2 else None
-    return Entry(name, shape, holds(kind, shape), load, rows=rows)
+    return stored_array(Location(path, name), BIGANN, np.dtype(dtype), offset, shape)
 
 
 def vectors(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:

@@ -288,13 +288,6 @@ def reading(path: File | Piped, kind: str) -> Iterator[None]:
         raise InputError(broken(path, kind)) from error
 
 
-def looks_like(path: File | Piped) -> str | None:
-    """Return the other kind of file that begins with the same bytes, if any."""
-    with path.open("rb") as file:
-        kind = kind_of(file.read(LONGEST_BEGINNING))
-    return None if kind is None or path.suffix.lower() in kind else kind
-
-
 def kind_of(beginning: bytes) -> str | None:
     """Return the kind of file that begins with these bytes, if it is one of `BEGINNINGS`."""
     return next((kind for start, kind in BEGINNINGS.items() if beginning.startswith(start)), None)
@@ -310,7 +303,11 @@ def broken(
 
     beginning : the first bytes of a file whose name says nothing about its kind; None: they are read
     """
-    other = looks_like(path) if beginning is None else kind_of(beginning)
-    if other is not None:
+    by_name = beginning is None
+    if beginning is None:
+        with path.open("rb") as file:
+            beginning = file.read(LONGEST_BEGINNING)
+    other = kind_of(beginning)
+    if other is not None and not (by_name and path.suffix.lower() in other):
         why = f"it begins like {other}; give the right file or extension"
     return f"{path} cannot be read as {kind}: {why}."

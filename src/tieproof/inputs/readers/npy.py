@@ -37,6 +37,27 @@ MOST_UNPACKED = {ZIP_STORED: 1, ZIP_DEFLATED: 1032}
 """The most bytes into which a byte of an archive can be unpacked, whatever its headers claim."""
 
 
+def stored_array(where: Location, kind: str, dtype: np.dtype[Any], offset: int, shape: tuple[int, ...]) -> Entry:
+    """An array that begins at a byte of a file of some kind; a file that changes while it is read is refused.
+
+    A matrix can be read row by row, too.
+    """
+    path = where.path
+
+    def load() -> Array:
+        with reading(path, kind):
+            values = np.empty(math.prod(shape), dtype)
+            before = state_of(path) if isinstance(path, Path) and values.size else None
+            if values.size and fill(path, offset, values.view(np.uint8)) < values.nbytes:
+                raise InputError(f"{path} is cut short; write or copy it again.")
+            if before and before != state_of(path):
+                raise InputError(f"{path} changed while it was read; read it again when nothing writes to it.")
+            return values.reshape(shape)
+
+    rows = raw_rows(Location(path), dtype, offset, shape[1]) if len(shape) == 2 else None
+    return Entry(where.entry or "", shape, holds(dtype, shape), load, rows=rows)
+
+
 def raw_rows(where: Location, dtype: np.dtype[Any], offset: int, width: int) -> RowReader:
     """The rows of an array that begins at a byte of its file."""
 
@@ -49,18 +70,6 @@ def raw_rows(where: Location, dtype: np.dtype[Any], offset: int, width: int) -> 
         return values
 
     return rows
-
-
-def whole(where: Location, dtype: np.dtype[Any], offset: int, shape: tuple[int, ...]) -> Array:
-    """An array that begins at a byte of its file; refuse a file that changes while it is read."""
-    values = np.empty(math.prod(shape), dtype)
-    if values.size:
-        before = state_of(where.path) if isinstance(where.path, Path) else None
-        if fill(where.path, offset, values.view(np.uint8)) < values.nbytes:
-            raise InputError(f"{where} is cut short; write or copy it again.")
-        if before and before != state_of(where.path):
-            raise InputError(f"{where} changed while it was read; read it again when nothing writes to it.")
-    return values.reshape(shape)
 
 
 def fill(file: File, start: int, room: Array) -> int:
@@ -121,16 +130,11 @@ def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
     with reading(path, NPY), path.open("rb") as file:
         header = read_header(file, state_of(path)[0], Location(path))
         offset = file.tell()
-
-    def load() -> Array:
-        with reading(path, NPY):
-            if header.by_columns:
-                return whole(Location(path), header.dtype, offset, header.shape[::-1]).T
-            return whole(Location(path), header.dtype, offset, header.shape)
-
-    by_rows = len(header.shape) == 2 and not header.by_columns
-    rows = raw_rows(Location(path), header.dtype, offset, header.shape[1]) if by_rows else None
-    return [Entry("", header.shape, holds(header.dtype, header.shape), load, rows=rows)]
+    if not header.by_columns:
+        return [stored_array(Location(path), NPY, header.dtype, offset, header.shape)]
+    turned = stored_array(Location(path), NPY, header.dtype, offset, header.shape[::-1])
+    held = holds(header.dtype, header.shape)
+    return [Entry("", header.shape, held, lambda: turned.load().T)]
 
 
 def archive(path: Path, named: Collection[str] = ()) -> list[Entry]:

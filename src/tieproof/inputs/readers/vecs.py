@@ -12,6 +12,7 @@ from collections.abc import Collection
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.arrays import first_true
 from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.location import AGAIN, File, Location, broken, reading, state_of
@@ -47,8 +48,7 @@ def entries(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:
         for first in range(start, stop, step):
             read = stored(first, min(first + step, stop))
             widths = np.ascontiguousarray(read[:, :HEADER]).view("<i4")[:, 0]
-            if (widths != width).any():
-                other = int(np.argmax(widths != width))
+            if (other := first_true(widths != width)) is not None:
                 raise InputError(
                     f"{path} has vectors of different lengths: row 0 has {width:,} dimensions, but row "
                     f"{first + other:,} has {widths[other]:,}; {AGAIN}."

@@ -33,11 +33,6 @@ class RowSource(Protocol):
         """(s + 1,): shard i contains the rows bounds[i] … bounds[i+1]-1 of all rows."""
         ...
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the shards in messages."""
-        ...
-
     def read(self, start: int, stop: int) -> Array:
         """Return the rows start … stop-1, checked to be finite, as a contiguous array (stop-start, d)."""
         ...
@@ -68,11 +63,6 @@ class ArraySource:
     def dtype(self) -> np.dtype[Any]:
         """The type of the numbers."""
         return self.array.dtype
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the shards."""
-        return tuple(f"part {number}" for number in range(len(self.bounds) - 1))
 
     def read(self, start: int, stop: int) -> Array:
         """The rows start … stop-1."""
