@@ -54,12 +54,12 @@ UNDER = {
         "integrations/recall_of_an_index",
     ],
     "docs/audit": ["attacks", "recall_harnesses"],
-    "docs/judge": ["competition_file"],
     "docs/exactness": ["costs", "stability", "versions"],
     "docs/cite": [
         "README <../README>",
         "../CHANGELOG",
         "../CONTRIBUTING",
+        "../SECURITY",
         "../benchmarks/README",
         "../src/tieproof/engine/README",
         "../src/tieproof/distances/exact/README",
