@@ -53,7 +53,7 @@ UNDER = {
         "integrations/nearest_neighbor_indexes",
         "integrations/recall_of_an_index",
     ],
-    "docs/audit": ["attacks", "recall_harnesses"],
+    "docs/audit": ["recall_harnesses"],
     "docs/exactness": ["costs", "stability", "versions"],
     "docs/cite": [
         "README <../README>",

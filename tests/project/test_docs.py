@@ -73,7 +73,7 @@ def test_page_of_exports_lists_the_keys_of_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "reason"),
+    ("what", "reason"),
     [
         ("attacks", "an attack"),
         ("measures", "the registry"),
@@ -82,12 +82,12 @@ def test_page_of_exports_lists_the_keys_of_json() -> None:
         ("versions", "a run of release/versions.py"),
     ],
 )
-def test_written_pages(page: str, reason: str) -> None:
-    script = ROOT / "docs" / f"write_{page}.py"
+def test_written_pages(what: str, reason: str) -> None:
+    script = ROOT / "docs" / f"write_{what}.py"
     if not script.exists():
         pytest.skip("no docs beside the tests")
-    written = script.with_name(f"{page}.md").read_text(encoding="utf-8")
-    assert written == runpy.run_path(str(script))["render"](), f"{reason} changed; run python docs/write_{page}.py"
+    names = runpy.run_path(str(script))
+    assert names["PAGE"].read_text("utf-8") == names["render"](), f"{reason} changed; run python docs/write_{what}.py"
 
 
 def test_page_of_measures_keeps_markdown_whole() -> None:
