@@ -36,8 +36,8 @@ UNDER = {
     ],
     "docs/inputs": ["files"],
     "docs/measures": ["pooled"],
-    "docs/uncertainty": ["noise", "confidence"],
-    "docs/compare": ["verdicts", "similarity"],
+    "docs/uncertainty": ["confidence"],
+    "docs/compare": ["similarity"],
     "docs/exports": ["plots", "reports", "records"],
     "docs/migration": [
         "integrations/scikit_learn",

@@ -129,7 +129,7 @@ FIRST_PAGES = {
     "confidence": "docs/confidence",
     "distribution": "docs/uncertainty",
     "glossary": "docs/ties",
-    "noise": "docs/noise",
+    "noise": "docs/guides/reproducible",
     "reproducible": "docs/guides/reproducible",
     "hamming": "docs/guides/hashing",
     "float16": "docs/guides/hashing",
