@@ -38,7 +38,7 @@ UNDER = {
     "docs/measures": ["pooled"],
     "docs/uncertainty": ["confidence"],
     "docs/compare": ["similarity"],
-    "docs/exports": ["plots", "reports", "records"],
+    "docs/exports": ["records"],
     "docs/migration": [
         "integrations/scikit_learn",
         "migration/torchmetrics",
@@ -54,7 +54,7 @@ UNDER = {
         "integrations/recall_of_an_index",
     ],
     "docs/audit": ["recall_harnesses"],
-    "docs/exactness": ["costs", "stability", "versions"],
+    "docs/exactness": ["costs"],
     "docs/cite": [
         "README <../README>",
         "../CHANGELOG",

@@ -171,7 +171,7 @@ what is checked.
 ## Results
 
 `--json`, `--per-query`, `--plot`, `--report`, `--save` and other options write files. If a command fails, it leaves
-no incomplete file behind. [Exports](exports.md), [pictures](plots.md), [reports](reports.md) and
+no incomplete file behind. [Tables, pictures, pages](exports.md) and
 [records](records.md) describe the files.
 """
 

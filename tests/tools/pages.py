@@ -28,10 +28,15 @@ def text_of(name: str) -> str:
     return page.read_text(encoding="utf-8")
 
 
-def run_page(name: str) -> dict[str, object]:
-    """Run all Python blocks and cells of a page in the current folder, and return the names that they define."""
+def section_of(name: str, heading: str) -> str:
+    """The text of a section of a page."""
+    return text_of(name).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
+def run_page(name: str, section: str = "") -> dict[str, object]:
+    """Run all Python blocks and cells of a page, or of a section, and return the names that they define."""
     names: dict[str, object] = {"run_command": run_command}
-    for code in BLOCK.findall(text_of(name)):
+    for code in BLOCK.findall(section_of(name, section) if section else text_of(name)):
         exec(as_python(code), names)
     return names
 
