@@ -51,7 +51,6 @@ UNDER = {
         "integrations/mteb",
         "integrations/ir_measures",
         "integrations/nearest_neighbor_indexes",
-        "integrations/recall_of_an_index",
     ],
     "docs/audit": ["recall_harnesses"],
     "docs/exactness": ["costs"],

@@ -160,7 +160,7 @@ Parquet, also packed. Without a query, it is one list.
 `tieproof neighbors` reads the arrays that are called `ids` (or `neighbors`), `distances`, `scores` and `counts`.
 `tieproof neighbor-recall` and `tieproof range-recall` read the files of ann-benchmarks and big-ann-benchmarks. The
 pages on [indexes](integrations/nearest_neighbor_indexes.md) and on the
-[recall of an index](integrations/recall_of_an_index.md) describe what these arrays contain.
+[recall of an index](integrations/nearest_neighbor_indexes.md#recall-of-an-index) describe what these arrays contain.
 
 ## Many files
 

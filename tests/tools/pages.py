@@ -59,14 +59,16 @@ OUTPUT = re.compile(r"^```(?:python|\{code-cell\})\n(.*?)^```\n(?:\n```text\n(.*
 """A Python block, and its output according to the page."""
 
 
-def run_and_compare(name: str, said: Callable[[], str], unlike: re.Pattern[str]) -> dict[str, object]:
-    """Run all blocks of a page, and compare the output of each with the text that the page shows below it.
+def run_and_compare(
+    name: str, said: Callable[[], str], unlike: re.Pattern[str], section: str = ""
+) -> dict[str, object]:
+    """Run all blocks of a page or a section, and compare the output of each with the text that is shown below it.
 
     said : returns the output since it was last called
     unlike : the parts of the output that may differ between machines
     """
     names: dict[str, object] = {"run_command": run_command}
-    for code, shown in OUTPUT.findall(text_of(name)):
+    for code, shown in OUTPUT.findall(section_of(name, section) if section else text_of(name)):
         exec(as_python(code), names)
         printed = said()
         assert not shown or unlike.sub("…", printed) == unlike.sub("…", shown), code
