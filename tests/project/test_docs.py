@@ -10,7 +10,7 @@ import matplotlib
 import pytest
 
 import tieproof as tp
-from pages import ROOT, run_page, section_of, text_of
+from pages import ROOT, run_page, text_of
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -136,7 +136,7 @@ def test_pictures_are_there() -> None:
 @pytest.mark.long
 def test_page_of_pictures_shows_what_its_code_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = ROOT / "docs" / "draw_plots.py"
-    run, text = runpy.run_path(str(script))["run"], section_of("docs/exports.md", "Pictures")
+    run, text = runpy.run_path(str(script))["run"], text_of("docs/exports.md", "Pictures")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     try:

@@ -20,23 +20,19 @@ COMMAND = re.compile(r"^!(tieproof .*)$", re.MULTILINE)
 """A command in a cell, as in notebooks."""
 
 
-def text_of(name: str) -> str:
-    """The text of a page, by its path from the repository's root; skips the test if there is no documentation."""
+def text_of(name: str, section: str = "") -> str:
+    """The text of a page or its section, by its path from the root; skips the test if there is no documentation."""
     page = ROOT / name
     if not (ROOT / "README.md").exists():
         pytest.skip("no documents beside the tests")
-    return page.read_text(encoding="utf-8")
-
-
-def section_of(name: str, heading: str) -> str:
-    """The text of a section of a page."""
-    return text_of(name).partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    text = page.read_text(encoding="utf-8")
+    return text.partition(f"\n## {section}\n")[2].partition("\n## ")[0] if section else text
 
 
 def run_page(name: str, section: str = "") -> dict[str, object]:
     """Run all Python blocks and cells of a page, or of a section, and return the names that they define."""
     names: dict[str, object] = {"run_command": run_command}
-    for code in BLOCK.findall(section_of(name, section) if section else text_of(name)):
+    for code in BLOCK.findall(text_of(name, section)):
         exec(as_python(code), names)
     return names
 
@@ -68,7 +64,7 @@ def run_and_compare(
     unlike : the parts of the output that may differ between machines
     """
     names: dict[str, object] = {"run_command": run_command}
-    for code, shown in OUTPUT.findall(section_of(name, section) if section else text_of(name)):
+    for code, shown in OUTPUT.findall(text_of(name, section)):
         exec(as_python(code), names)
         printed = said()
         assert not shown or unlike.sub("…", printed) == unlike.sub("…", shown), code
