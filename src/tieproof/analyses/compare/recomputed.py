@@ -159,7 +159,7 @@ def noise(
 
     Notes
     -----
-    docs/guides/reproducible.md describes the bounds, and docs/compare.md says when a model is better whatever the noise.
+    docs/guides/reproducible.md describes the bounds; docs/compare.md says when a model is better whatever the noise.
 
     Examples
     --------
