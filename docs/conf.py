@@ -25,6 +25,7 @@ include_patterns = [
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "SECURITY.md",
     "docs/**.md",
     "studies/**.md",
     "benchmarks/README.md",

@@ -1,4 +1,4 @@
-"""Runs the examples of plots.md, which draw the pictures of that page, and keeps the pictures that the page shows."""
+"""Runs the examples of exports.md that draw pictures, and keeps the pictures that this section shows."""
 
 import os
 import re
@@ -11,22 +11,28 @@ import matplotlib
 FOLDER = Path(__file__).parent
 
 
-def run(page: Path) -> None:
-    """Run all Python examples of a page, one after the other, in the present folder."""
+def section(heading: str) -> str:
+    """The text of a section of exports.md."""
+    page = (FOLDER / "exports.md").read_text(encoding="utf-8")
+    return page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+
+
+def run(text: str) -> None:
+    """Run all Python examples of a text, one after the other, in the present folder."""
     names: dict[str, object] = {}
     with matplotlib.rc_context({"svg.hashsalt": "tieproof", "svg.fonttype": "none"}):
-        for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+        for code in re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL):
             exec(code, names)
 
 
 def main() -> None:
     """Draw in a folder of its own, and copy what is shown."""
-    page = FOLDER / "plots.md"
+    text = section("Pictures")
     os.environ["SOURCE_DATE_EPOCH"] = "0"  # no date in the files: the same picture, the same bytes
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        run(page)
-        for name in re.findall(r"!\[.*?\]\((.*?)\)", page.read_text(encoding="utf-8")):
+        run(text)
+        for name in re.findall(r"!\[.*?\]\((.*?)\)", text):
             shutil.copy(name, FOLDER / name)
         os.chdir(FOLDER)
 

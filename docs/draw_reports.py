@@ -1,4 +1,4 @@
-"""Runs the examples of reports.md, which write pages, and keeps two pictures of the first one, for that page.
+"""Runs the examples of exports.md that write pages, and keeps two pictures of the first one, for that section.
 
 Needs the extra `browser` and Debian's Chromium.
 """
@@ -9,18 +9,12 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from draw_plots import run, section
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
 FOLDER = Path(__file__).parent
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"]
-
-
-def run(page: Path) -> None:
-    """Run all Python examples of a page, one after the other, in the present folder."""
-    names: dict[str, object] = {}
-    for code in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
-        exec(code, names)
 
 
 def take_pictures(page: Path) -> None:
@@ -38,12 +32,12 @@ def take_pictures(page: Path) -> None:
 
 def main() -> None:
     """Write the pages in a folder of their own, and copy what is shown."""
-    page = FOLDER / "reports.md"
+    text = section("Pages")
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        run(page)
+        run(text)
         take_pictures(Path("report.html"))
-        for name in re.findall(r"!\[.*?\]\((.*?)\)", page.read_text(encoding="utf-8")):
+        for name in re.findall(r"!\[.*?\]\((.*?)\)", text):
             shutil.copy(name, FOLDER / name)
         os.chdir(FOLDER)
 

@@ -42,7 +42,7 @@ All of them withstand @HELD@.
 These are the findings on the formulas, as functions of lists: found ids, found distances, and the truth. Programs
 around them may do more; where it matters, it is said below. For your own lists, `found.at(10).of_others` has the
 numbers of ann-benchmarks, VIBE and big-ann-benchmarks beside those of
-[tp.neighbor_recall](integrations/recall_of_an_index.md).
+[tp.neighbor_recall](integrations/nearest_neighbor_indexes.md#recall-of-an-index).
 
 """
 

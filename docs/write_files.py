@@ -161,7 +161,7 @@ Parquet, also packed. Without a query, it is one list.
 `tieproof neighbors` reads the arrays that are called `ids` (or `neighbors`), `distances`, `scores` and `counts`.
 `tieproof neighbor-recall` and `tieproof range-recall` read the files of ann-benchmarks and big-ann-benchmarks. The
 pages on [indexes](integrations/nearest_neighbor_indexes.md) and on the
-[recall of an index](integrations/recall_of_an_index.md) describe what these arrays contain.
+[recall of an index](integrations/nearest_neighbor_indexes.md#recall-of-an-index) describe what these arrays contain.
 
 ## Many files
 
@@ -172,7 +172,7 @@ what is checked.
 ## Results
 
 `--json`, `--per-query`, `--plot`, `--report`, `--save` and other options write files. If a command fails, it leaves
-no incomplete file behind. [Exports](exports.md), [pictures](plots.md), [reports](reports.md) and
+no incomplete file behind. [Tables, pictures, pages](exports.md) and
 [records](records.md) describe the files.
 """
 

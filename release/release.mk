@@ -41,7 +41,7 @@ PYTHONS = python3.11 python3.12 python3.13
 
 test-versions: $(VENV)/installed-release  ## run TESTS on all of PYTHONS, with the oldest and the newest dependencies
 	$(BIN)/python release/versions.py $(addprefix --python , $(PYTHONS)) $(TESTS); \
-		ended=$$?; $(BIN)/python docs/write_versions.py && exit $$ended
+		ended=$$?; $(BIN)/python release/write_versions.py && exit $$ended
 
 # actionlint is run by the workflow itself: its package fetches a program that not every network has.
 lint-release: $(VENV)/installed-release  ## check the workflows, the templates, CITATION.cff and the recipe

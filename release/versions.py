@@ -2,7 +2,7 @@
 
 All versions of Python use the same wheel. uv creates the environments: `lowest-direct` takes the oldest versions that
 pyproject.toml allows and that have a wheel for this Python, and `highest` the newest versions. The results are
-written to versions.json, which docs/versions.md shows: `python release/versions.py --python python3.13 tests/engine`.
+written to versions.json, which versions.md shows: `python release/versions.py --python python3.13 tests/engine`.
 """
 
 import argparse

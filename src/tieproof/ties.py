@@ -286,7 +286,7 @@ class JudgedTies:
 class ExtremeRankings(NamedTuple):
     """The worst and the best ranking of Q queries under noise: `Ties` of single items, without grades.
 
-    In the worst ranking every relevant item is as far as it may be, and every other item as near (docs/noise.md).
+    In the worst ranking every relevant item is as far as it may be, and every other item as near (engine/README.md).
     """
 
     worst: Ties

@@ -159,5 +159,6 @@ def section(found: dict[str, Found]) -> str:
         f"{PRECISIONS['bfloat16']} bits before they are multiplied, as tensor cores do. The rows of float32 in the "
         "table above, where distances are rounded only once, show nothing of this. The last two columns are the "
         "bounds over all rankings that are possible if distances are off by the largest error seen, and by what is "
-        'proven for every order (`noise="float32 products"`, docs/noise.md):\n\n' + table(headings, rows)
+        'proven for every order (`noise="float32 products"`, docs/guides/reproducible.md):\n\n'
+        + table(headings, rows)
     )

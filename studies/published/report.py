@@ -83,7 +83,7 @@ over the queries, even if all ties go against the better system. Each pair was t
 95 %, on the queries that both systems answered; a correction for the number of pairs would leave fewer.
 
 {better_table(pairs)}
-The verdicts on all adjacent pairs (`docs/verdicts.md` has the rules):
+The verdicts on all adjacent pairs (`docs/compare.md` has the rules):
 
 {table(("verdict", "pairs"), [(name, str(count)) for name, count in verdicts.most_common()])}
 ## Numbers that lie outside, or that the tool's order does not give

@@ -16,14 +16,14 @@ from tieproof.trials.competition import Competition, new
 from tieproof.trials.competition.settings import TABLES
 from tieproof.trials.judge import judge
 
-PAGE = Path(__file__).parents[2] / "docs" / "competition_file.md"
+PAGE = Path(__file__).parents[2] / "docs" / "guides" / "competitions.md"
 
 documented = pytest.mark.skipif(not PAGE.exists(), reason="no documents beside the tests")
 
 
 def section(table: str) -> str:
     """The section of the page on the keys of a table."""
-    parts = re.split(r"^## `\[+(\w+)\]+`$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    parts = re.split(r"^### `\[+(\w+)\]+`$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return dict(zip(["", *parts[1::2]], parts[::2], strict=True))[table]
 
 
@@ -39,12 +39,12 @@ def test_the_page_names_all_keys_and_their_defaults(table: str) -> None:
 
 @documented
 def test_the_example_of_the_page_is_read(tmp_path: Path) -> None:
-    (example,) = re.findall(r"```toml\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    (example,) = re.findall(r'write_text\("""\\\n(.*?)"""\)', PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
     (tmp_path / "competition.toml").write_text(example)
     found = Competition.read(tmp_path / "competition.toml")
     assert found.measures == ("AP", "P@1", "AP@R")
     assert found.phases[0].labels == tmp_path / "labels.csv"
-    assert found.judge.seed == tmp_path / "seed.txt"
+    assert found.platform.submissions == 20
 
 
 def test_no_table_has_a_key_of_another_one() -> None:

@@ -18,7 +18,8 @@ Array = npt.NDArray[Any]
 def test_page(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("faiss")
     nothing = re.compile("(?!)")
-    run_and_compare("docs/integrations/recall_of_an_index.md", lambda: capsys.readouterr().out, nothing)
+    page, section = "docs/integrations/nearest_neighbor_indexes.md", "Recall of an index"
+    run_and_compare(page, lambda: capsys.readouterr().out, nothing, section)
 
 
 def test_factors_of_distances_below_zero() -> None:

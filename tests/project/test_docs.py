@@ -54,10 +54,10 @@ def test_page_on_comparisons_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "queries 95%" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("page", ["records", "exports"])
-def test_pages_whose_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("page", "section"), [("records", ""), ("exports", "Tables and JSON")])
+def test_pages_whose_examples_run(page: str, section: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert isinstance(run_page(f"docs/{page}.md")["result"], tp.Result)
+    assert isinstance(run_page(f"docs/{page}.md", section)["result"], tp.Result)
 
 
 def test_page_of_exports_lists_the_keys_of_json() -> None:
@@ -73,21 +73,20 @@ def test_page_of_exports_lists_the_keys_of_json() -> None:
 
 
 @pytest.mark.parametrize(
-    ("page", "reason"),
+    ("script", "reason"),
     [
-        ("attacks", "an attack"),
-        ("measures", "the registry"),
-        ("files", "a table of the readers"),
-        ("verdicts", "a rule"),
-        ("versions", "a run of release/versions.py"),
+        ("docs/write_attacks.py", "an attack"),
+        ("docs/write_measures.py", "the registry"),
+        ("docs/write_files.py", "a table of the readers"),
+        ("docs/write_verdicts.py", "a rule"),
+        ("release/write_versions.py", "a run of release/versions.py"),
     ],
 )
-def test_written_pages(page: str, reason: str) -> None:
-    script = ROOT / "docs" / f"write_{page}.py"
-    if not script.exists():
+def test_written_pages(script: str, reason: str) -> None:
+    if not (ROOT / script).exists():
         pytest.skip("no docs beside the tests")
-    written = script.with_name(f"{page}.md").read_text(encoding="utf-8")
-    assert written == runpy.run_path(str(script))["render"](), f"{reason} changed; run python docs/write_{page}.py"
+    names = runpy.run_path(str(ROOT / script))
+    assert names["PAGE"].read_text("utf-8") == names["render"](), f"{reason} changed; run python {script}"
 
 
 def test_page_of_measures_keeps_markdown_whole() -> None:
@@ -129,7 +128,7 @@ def test_page_of_installation_lists_all_extras() -> None:
 
 
 def test_pictures_are_there() -> None:
-    for page in (ROOT / "README.md", ROOT / "docs" / "plots.md", ROOT / "docs" / "reports.md"):
+    for page in (ROOT / "README.md", ROOT / "docs" / "exports.md"):
         for name in re.findall(r"!\[.*?\]\((.*?)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / name).is_file(), name
 
@@ -137,14 +136,14 @@ def test_pictures_are_there() -> None:
 @pytest.mark.long
 def test_page_of_pictures_shows_what_its_code_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = ROOT / "docs" / "draw_plots.py"
-    run = runpy.run_path(str(script))["run"]
+    run, text = runpy.run_path(str(script))["run"], text_of("docs/exports.md", "Pictures")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     try:
-        run(script.with_name("plots.md"))
+        run(text)
     finally:
         plt.close("all")
-    shown = re.findall(r"!\[.*?\]\((.*?)\)", text_of("docs/plots.md"))
+    shown = re.findall(r"!\[.*?\]\((.*?)\)", text)
     assert {path.name for path in tmp_path.iterdir()} == {"both.png", *shown}
     pictures = {name: script.with_name(name).read_text("utf-8") for name in shown}
     for name, picture in pictures.items() if platform.machine() == "x86_64" else ():
@@ -165,11 +164,11 @@ def words_and_places(picture: str) -> tuple[list[str], list[float]]:
 @pytest.mark.long
 def test_page_of_pages_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    names = run_page("docs/reports.md")
+    names = run_page("docs/exports.md", "Pages")
     written = ["collisions.html", "comparison.html", "rates.html", "report.html", "run.html"]
     assert sorted(path.name for path in tmp_path.glob("*.html")) == written
     assert isinstance(names["result"], tp.Result)
-    assert f"AP is at least {names['result']['AP'].lower:.4f}," in text_of("docs/reports.md")
+    assert f"AP is at least {names['result']['AP'].lower:.4f}," in text_of("docs/exports.md")
 
 
 def test_page_of_costs() -> None:

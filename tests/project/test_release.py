@@ -60,7 +60,7 @@ def test_every_version_in_the_changelog_has_a_date() -> None:
 
 
 def test_changed_numbers_need_a_major_version() -> None:
-    """What docs/stability.md promises: a version is a major one if a value changes."""
+    """What docs/exactness.md promises: a version is a major one if a value changes."""
     versions = [(int(heading.partition(".")[0]), text) for heading, text in versions_of_the_changelog()]
     assert any("### Numbers that change" in text for _, text in versions)
     for (major, text), (before, _) in pairwise(versions):
@@ -110,7 +110,7 @@ def test_rows_of_versions_show_what_failed() -> None:
         "versions": {"numpy": "2.4.0"},
         "tests": "tests",
     }
-    row = runpy.run_path(str(ROOT / "docs/write_versions.py"))["row"]
+    row = runpy.run_path(str(ROOT / "release/write_versions.py"))["row"]
     for code, failed, shown in ((0, 0, "0"), (1, 2, "2"), (3, 0, "pytest ended with 3")):
         counts = {"passed": 7, "failed": failed, "skipped": 1}
         made = row(run | {"counts": counts, "exit": code, "date": "2026-11-22"})

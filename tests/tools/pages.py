@@ -20,18 +20,19 @@ COMMAND = re.compile(r"^!(tieproof .*)$", re.MULTILINE)
 """A command in a cell, as in notebooks."""
 
 
-def text_of(name: str) -> str:
-    """The text of a page, by its path from the repository's root; skips the test if there is no documentation."""
+def text_of(name: str, section: str = "") -> str:
+    """The text of a page or its section, by its path from the root; skips the test if there is no documentation."""
     page = ROOT / name
     if not (ROOT / "README.md").exists():
         pytest.skip("no documents beside the tests")
-    return page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    return text.partition(f"\n## {section}\n")[2].partition("\n## ")[0] if section else text
 
 
-def run_page(name: str) -> dict[str, object]:
-    """Run all Python blocks and cells of a page in the current folder, and return the names that they define."""
+def run_page(name: str, section: str = "") -> dict[str, object]:
+    """Run all Python blocks and cells of a page, or of a section, and return the names that they define."""
     names: dict[str, object] = {"run_command": run_command}
-    for code in BLOCK.findall(text_of(name)):
+    for code in BLOCK.findall(text_of(name, section)):
         exec(as_python(code), names)
     return names
 
@@ -54,14 +55,16 @@ OUTPUT = re.compile(r"^```(?:python|\{code-cell\})\n(.*?)^```\n(?:\n```text\n(.*
 """A Python block, and its output according to the page."""
 
 
-def run_and_compare(name: str, said: Callable[[], str], unlike: re.Pattern[str]) -> dict[str, object]:
-    """Run all blocks of a page, and compare the output of each with the text that the page shows below it.
+def run_and_compare(
+    name: str, said: Callable[[], str], unlike: re.Pattern[str], section: str = ""
+) -> dict[str, object]:
+    """Run all blocks of a page or a section, and compare the output of each with the text that is shown below it.
 
     said : returns the output since it was last called
     unlike : the parts of the output that may differ between machines
     """
     names: dict[str, object] = {"run_command": run_command}
-    for code, shown in OUTPUT.findall(text_of(name)):
+    for code, shown in OUTPUT.findall(text_of(name, section)):
         exec(as_python(code), names)
         printed = said()
         assert not shown or unlike.sub("…", printed) == unlike.sub("…", shown), code

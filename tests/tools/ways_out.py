@@ -1,6 +1,6 @@
 """The ways out of the sandbox: what a program may try, what closes it, the test that tries it, and what stays open.
 
-docs/judge.md and SECURITY.md show this table; tests/promises/attacks/test_sandbox.py compares them.
+SECURITY.md shows this table; tests/promises/attacks/test_sandbox.py compares them.
 """
 
 from typing import NamedTuple
@@ -149,7 +149,7 @@ OPEN = (
 
 
 def page() -> str:
-    """The table and the list, as docs/judge.md shows them."""
-    rows = [f"| {way.tried} | {way.closed} |" for way in WAYS]
-    table = ["| what a program may try | what closes it |", "|---|---|", *rows]
+    """The table and the list, as SECURITY.md shows them."""
+    rows = [f"| {way.tried} | {way.closed} | `{way.test}` |" for way in WAYS]
+    table = ["| what a program in the sandbox may try in vain | what closes it | test |", "|---|---|---|", *rows]
     return "\n".join([*table, "", "Not closed:", "", *(f"- {each}" for each in OPEN)])

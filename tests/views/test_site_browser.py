@@ -26,7 +26,7 @@ PAGES = [
     "docs/guides/hashing",
     "docs/files",
     "docs/command_line",
-    "docs/plots",
+    "docs/exports",
     "docs/reference/confidence",
     "studies/quantization/report",
 ]
@@ -129,7 +129,7 @@ FIRST_PAGES = {
     "confidence": "docs/confidence",
     "distribution": "docs/uncertainty",
     "glossary": "docs/ties",
-    "noise": "docs/noise",
+    "noise": "docs/guides/reproducible",
     "reproducible": "docs/guides/reproducible",
     "hamming": "docs/guides/hashing",
     "float16": "docs/guides/hashing",
@@ -144,7 +144,7 @@ FIRST_PAGES = {
     "memory": "docs/guides/large_data",
     "duplicates": "docs/collisions",
     "latex": "docs/exports",
-    "plot": "docs/plots",
+    "plot": "docs/exports",
     "competition": "docs/guides/competitions",
     "lightning": "docs/guides/training_loop",
     "shards": "docs/guides/large_data",
@@ -195,7 +195,7 @@ def test_nothing_is_cut_on_a_desktop(opened: Any, width: int) -> None:
 
 
 def test_the_gallery_leads_to_each_picture(opened: Any) -> None:
-    page = opened("docs/plots")
+    page = opened("docs/exports")
     links = [link.get_attribute("href") or "" for link in page.locator("article .sd-card a").all()]
     sections = [link for link in links if link.startswith("#")]
     assert len(sections) >= 10

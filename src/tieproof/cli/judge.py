@@ -14,8 +14,8 @@ from tieproof.trials.judge.items import contest_of
     tieproof.trials.judge.judge,
     "Run a system that nobody trusts on data that it has never seen, and score it. "
     "The creator of the system hands over a program, and never sees the test set.\n\n"
-    "COMPETITION is the file of a competition (docs/competition_file.md). It gives the measures, the paths of items "
-    "and labels, and the limits of time and memory. "
+    "COMPETITION is the file of a competition (docs/guides/competitions.md). It gives the measures, the paths of "
+    "items and labels, and the limits of time and memory. "
     "The system is given the items under meaningless names, batch by batch, each batch in a process and a folder of "
     "its own, and without network where bubblewrap is installed. It never gets the labels.\n\n"
     "SYSTEM is a command, module:function, podman:IMAGE with a command, or an address. A command contains {items} "

@@ -1,7 +1,7 @@
 """The ends of relevant items' distances under noise as thresholds, and the counts at them; `shifted.py` makes them.
 
 An item that is not relevant may stand before a relevant one if it is at most as far as the far end, and must stand
-before it if it is nearer than the near end (docs/noise.md).
+before it if it is nearer than the near end (engine/README.md).
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""The worst and the best ranking under noise, and shifted numbers for counting it (docs/noise.md).
+"""The worst and the best ranking under noise, and shifted numbers for counting it (engine/README.md).
 
 In the worst ranking an item that is not relevant stands before a relevant one if it may: if it is not farther than
 the relevant item's far end. In the best ranking it stands before it only if it must: if it is nearer than the

@@ -53,7 +53,7 @@ def evaluate_answers(
     An item without an answer has the worst place in every ranking: behind all others where it is relevant, and before
     all others where it is not. A query without an answer has the worst ranking: all relevant items come last. So a
     missing answer never pays: whichever answers are left out in addition, no mean rises, be it lower, expected or
-    upper. docs/judge.md proves this for every measure except AP(norm=hits)@k, which a lost hit can raise. No item is
+    upper. docs/judge.md says why, for every measure except AP(norm=hits)@k, which a lost hit can raise. No item is
     left out of any ranking.
 
     Parameters

@@ -183,9 +183,9 @@ def evaluate(
         may round in any order of summation ("float32 products", "tf32 products", "bfloat16 products"); or as far as
         the rows are from the same items computed again (with a gallery, a tuple of both sides); a few items that
         moved much farther than the others are counted apart. `result[measure].noise` then has the `lower` and the
-        `upper` value over all rankings that are possible (docs/noise.md): certain bounds, whose ends of distances are
-        rounded outward by at most 2^-30 of the largest distance that entries of this size can have. For distances of
-        bits and of functions, only a number. Rows must fit into memory.
+        `upper` value over all rankings that are possible (docs/guides/reproducible.md): certain bounds,
+        whose ends of distances are rounded outward by at most 2^-30 of the largest distance that entries of this size
+        can have. For distances of bits and of functions, only a number. Rows must fit into memory.
     cluster : "auto", "local" or the address host:port of a Ray cluster
         Count in parts on the workers of a Ray cluster, each with `threads` (default: 1) and `memory`. "auto" uses the
         cluster that runs on this machine, and otherwise starts one as "local" does; "local" starts a cluster of this

@@ -2,7 +2,7 @@
 
 Rows may have been rounded to a number format, or move as far as they are from the same rows computed again.
 
-docs/noise.md derives the bounds. All of them are rounded outward by `OUTWARD`, far more than the errors of float64.
+engine/README.md derives the bounds. All are rounded outward by `OUTWARD`, far more than the errors of float64.
 """
 
 from collections.abc import Callable

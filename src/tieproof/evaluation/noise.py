@@ -4,7 +4,7 @@ Graded nDCG is bounded level by level. The gain of an item is a sum over the lev
 mean of binary ones: that of each level, whose relevant items are those of at least its grade, weighted by the gain
 from the level below and by the ideal sum of discounts. Each binary nDCG has its exact bounds. The worst rankings of
 two levels may exclude each other, so the mean of the bounds is at most the smallest value, or at least the largest
-one (docs/noise.md).
+one (engine/README.md).
 """
 
 import math

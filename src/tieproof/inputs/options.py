@@ -152,7 +152,7 @@ PRODUCTS = {
     "tf32 products": Products(2.0**-10, 2.0**-22),
     "bfloat16 products": Products(2.0**-8, 2.0**-22),
 }
-"""What may round before and in the sums of products; tensor cores may cut entries and sums off (docs/noise.md)."""
+"""What may round before and in the sums of products; tensor cores may cut entries and sums off (engine/README.md)."""
 
 NAMED_NOISE = (*FORMATS, "int8", *PRODUCTS)
 """The formats to which embeddings may have been rounded, in int8 to at most 127 in each row; and the products."""

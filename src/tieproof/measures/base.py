@@ -91,7 +91,7 @@ class Definition:
     at all, and therefore has no parameter `rel`; total: whether the values are counts, which are added up over
     queries where others are averaged; smaller_is_better: whether it falls when a relevant item moves up; falls_with:
     the parameter and its value for which the measure, if it has a cutoff, can fall when a relevant item moves up;
-    None: it never falls (docs/noise.md). libraries.toml has other names.
+    None: it never falls (engine/README.md). libraries.toml has other names.
     """
 
     name: str

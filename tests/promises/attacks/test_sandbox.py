@@ -216,12 +216,9 @@ def test_every_way_of_the_table_is_tried() -> None:
     assert set(named) <= globals().keys()
 
 
-def test_the_pages_show_the_table() -> None:
-    words = (ROOT / "docs" / "judge.md").read_text("utf-8").split()  # its lines are wrapped
+def test_the_page_shows_the_table() -> None:
+    words = (ROOT / "SECURITY.md").read_text("utf-8").split()  # its lines are wrapped
     assert " ".join(page().split()) in " ".join(words)
-    security = (ROOT / "SECURITY.md").read_text("utf-8")
-    for way in WAYS:
-        assert f"| {way.tried} | `{way.test}` |" in security
     assert OPEN
 
 

@@ -77,7 +77,7 @@ def compare(
 
     Notes
     -----
-    docs/compare.md explains each number, and docs/verdicts.md gives the rules of the verdicts. Random draws use
+    docs/compare.md explains each number, and gives the rules of the verdicts. Random draws use
     fixed seeds and do not depend on the order of queries or systems. Sources: Fisher 1935, section 21 (signs);
     Efron 1987 (intervals); Carterette 2012, algorithm 1 (Tukey); Holm 1979; Benjamini and Hochberg 1995.
 

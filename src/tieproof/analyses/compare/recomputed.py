@@ -159,7 +159,7 @@ def noise(
 
     Notes
     -----
-    docs/noise.md derives the bounds, and docs/verdicts.md says when a model is better whatever the noise.
+    docs/guides/reproducible.md describes the bounds; docs/compare.md says when a model is better whatever the noise.
 
     Examples
     --------

@@ -30,7 +30,7 @@ def new(
     Parameters
     ----------
     competition : a `Competition`, or the path of its TOML file
-        `docs/competition_file.md` describes its keys.
+        `docs/guides/competitions.md` describes its keys.
     bundle : path of the folder to make, or of a .zip to upload; it must not exist yet
     platform : "codabench", "evalai", "kaggle" or "grand-challenge"
 

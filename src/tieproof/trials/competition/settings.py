@@ -1,6 +1,6 @@
 """competition.toml: the one file of a competition, for platforms and for the judge; it is checked as a whole.
 
-docs/competition_file.md describes it. The tables [platform] and [judge] have the keys that only one of them reads.
+docs/guides/competitions.md describes it. The tables [platform] and [judge] have the keys that only one of them reads.
 """
 
 import difflib

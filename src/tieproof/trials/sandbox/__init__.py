@@ -1,6 +1,6 @@
 """How programs that nobody trusts are run: by the judge, the check of competitions and, without a seal, the audit.
 
-docs/judge.md has a table of the ways out of the sandbox, and of what closes each.
+SECURITY.md has a table of the ways out of the sandbox, and of what closes each.
 
 bubblewrap.py    the command that seals a program
 folders.py       the folders of a program, and what it is shown, is given and writes

@@ -1,6 +1,6 @@
 """The command that seals a program: bubblewrap, with only the folders that it needs.
 
-docs/judge.md lists the ways out that this closes.
+SECURITY.md lists the ways out that this closes.
 
 a user:  bubblewrap ──► the program
 root:    bubblewrap (only makes the folders visible) ──► setpriv (nobody from here on) ──► bubblewrap ──► the program

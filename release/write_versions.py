@@ -1,14 +1,15 @@
-<!-- Written by docs/write_versions.py from release/versions.json. -->
+"""What release/versions.py has run, as a page. Writes versions.md from versions.json."""
 
-# Supported versions
+import json
+from pathlib import Path
+from typing import Any
 
-tieproof supports Python 3.11 and later on Linux (x86-64 and ARM), macOS (Intel and ARM) and Windows (x86-64), with
-all versions of its dependencies from the oldest that `pyproject.toml` states. The same wheel works with every version
-of Python, because the kernels do not depend on the Python version. Wheels need glibc 2.17 or macOS 11, or later, and
-on x86-64 a processor of level v2, which processors of the last fifteen years have. On other machines `pip install`
-compiles the kernels, by a C compiler of the machine or by the package `ziglang`.
+PAGE = Path(__file__).with_name("versions.md")
+RUNS = PAGE.with_suffix(".json")
 
-## What has been run
+INTRODUCTION = """<!-- Written by release/write_versions.py from release/versions.json. -->
+
+# What has been run
 
 `make test-versions PYTHONS="…" TESTS="…"` creates a fresh environment for each row and runs the tests in it. *Oldest*
 means the oldest allowed versions of all dependencies, required and optional, that have a wheel for that Python.
@@ -16,14 +17,9 @@ means the oldest allowed versions of all dependencies, required and optional, th
 
 | system | Python | dependencies | NumPy | tests | passed | failed | skipped | date |
 |---|---|---|---|---|---|---|---|---|
-| Linux x86_64 | 3.11.7 | newest | 2.4.6 | tests/promises/test_spot_values.py tests/calls/test_runs.py | 75 | 0 | 0 | 2026-11-22 |
-| Linux x86_64 | 3.11.7 | oldest | 2.0.0 | tests | 14171 | 0 | 23 | 2026-11-23 |
-| Linux x86_64 | 3.12.1 | newest | 2.5.5 | tests | 14172 | 0 | 22 | 2026-11-23 |
-| Linux x86_64 | 3.12.1 | oldest | 2.0.0 | tests | 14171 | 0 | 23 | 2026-11-23 |
-| Linux x86_64 | 3.13.0 | newest | 2.5.5 | tests | 14162 | 0 | 22 | 2026-11-23 |
-| Linux x86_64 | 3.13.0 | oldest | 2.1.0 | tests | 14170 | 1 | 23 | 2026-11-23 |
-| Linux x86_64 | 3.13.0 | oldest | 2.1.0 | tests/judge/test_leaderboard.py | 15 | 0 | 0 | 2026-11-23 |
+"""
 
+REMAINDER = """
 If a test of a whole suite failed, the row below is of the file of that test, after it was mended.
 
 In addition, `.ci/run` tests every change on Linux x86-64 with Python 3.11 and the newest dependencies that support
@@ -40,3 +36,25 @@ compares every bit.
   tests there. The workflow `.github/workflows/tests.yml` covers all of these platforms, but it has never run. The
   free-threaded build may fail in it, because some libraries that the tests need do not support that build.
 - Tests with older versions of heavy libraries (torch, scikit-learn, faiss and so on).
+"""
+
+DEPENDENCIES = {"lowest-direct": "oldest", "highest": "newest"}
+
+
+def render() -> str:
+    """The page."""
+    runs = json.loads(RUNS.read_text(encoding="utf-8"))
+    return INTRODUCTION + "".join(row(run) for run in runs) + REMAINDER
+
+
+def row(run: dict[str, Any]) -> str:
+    """A run, as a row of the table; one that ended early is never shown as if nothing had failed."""
+    cells = [run["system"], run["python"], DEPENDENCIES[run["resolution"]], run["versions"]["numpy"], run["tests"]]
+    passed, failed, skipped = (run["counts"][name] for name in ("passed", "failed", "skipped"))
+    if run["exit"] and not failed:
+        failed = f"pytest ended with {run['exit']}"
+    return "| " + " | ".join(map(str, [*cells, passed, failed, skipped, run["date"]])) + " |\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render(), encoding="utf-8")
