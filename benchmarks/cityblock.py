@@ -36,11 +36,7 @@ def main() -> None:
         Case(name, "cdist", MOST, partial(prepare, options.count, options.dimensions, CASES[name]))
         for name in options.only
     ]
-    measured = {
-        "count": options.count,
-        "dimensions": options.dimensions,
-        "cases": compare(chosen),
-    }
+    measured = {"count": options.count, "dimensions": options.dimensions, "cases": compare(chosen)}
     report(__file__, render, measured, whole)
 
 

@@ -39,11 +39,7 @@ def main() -> None:
         Case(name, "float32", CASES[name], partial(prepare, options.count, options.dimensions, name))
         for name in options.only
     ]
-    measured = {
-        "count": options.count,
-        "dimensions": options.dimensions,
-        "cases": compare(chosen),
-    }
+    measured = {"count": options.count, "dimensions": options.dimensions, "cases": compare(chosen)}
     report(__file__, render, measured, whole)
 
 

@@ -106,10 +106,7 @@ def render(measured: Measured) -> str:
 def main() -> None:
     options, whole = parse(__doc__, SIZES, list(families(0)))
     points = families(options.count)
-    measured = {
-        "families": {name: measure(points[name]) for name in options.only},
-        "at_most": MOST_GROWTH,
-    }
+    measured = {"families": {name: measure(points[name]) for name in options.only}, "at_most": MOST_GROWTH}
     report(__file__, render, measured, whole)
 
 

@@ -97,9 +97,7 @@ def main() -> None:
     if not Path("/proc/self/clear_refs").exists():
         sys.exit("Peak memory is read from Linux's /proc, which is not here: nothing was measured.")
     chosen = FULL if options.full else USUAL
-    measured = {
-        "cases": [row for name, data in chosen.items() for row in measure(name, data)],
-    }
+    measured = {"cases": [row for name, data in chosen.items() for row in measure(name, data)]}
     script = Path(__file__)
     report(str(script.with_stem(f"{script.stem}-full") if options.full else script), render, measured)
 

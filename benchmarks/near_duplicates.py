@@ -13,19 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from measuring import (
-    Array,
-    Call,
-    Case,
-    Measured,
-    compare,
-    evaluation,
-    parse,
-    render_ratios,
-    report,
-    where,
-    white,
-)
+from measuring import Array, Call, Case, Measured, compare, evaluation, parse, render_ratios, report, where, white
 
 SIZES = {"count": 5_000, "dimensions": 128}
 RELEVANT = 100
@@ -74,11 +62,7 @@ def main() -> None:
         Case(name, "random vectors", MOST, partial(prepare, options.count, options.dimensions, name))
         for name in options.only
     ]
-    measured = {
-        "count": options.count,
-        "dimensions": options.dimensions,
-        "cases": compare(chosen),
-    }
+    measured = {"count": options.count, "dimensions": options.dimensions, "cases": compare(chosen)}
     report(__file__, render, measured, whole)
 
 

@@ -16,18 +16,7 @@ from typing import Any
 import numpy as np
 
 import tieproof as tp
-from measuring import (
-    Array,
-    Measured,
-    at_most,
-    clustered,
-    missed,
-    parse,
-    processor_seconds,
-    report,
-    table,
-    where,
-)
+from measuring import Array, Measured, at_most, clustered, missed, parse, processor_seconds, report, table, where
 
 SIZES = {"moves": 1000, "orders": 10**6, "queries": 10**4}
 

@@ -196,11 +196,7 @@ def render(measured: Measured) -> str:
 def main() -> None:
     options, whole = parse(__doc__, SIZES, [case.name for case in cases(0, 0)])
     chosen = [case for case in cases(options.count, options.dimensions) if case.name in options.only]
-    measured = {
-        "count": options.count,
-        "dimensions": options.dimensions,
-        "cases": compare(chosen),
-    }
+    measured = {"count": options.count, "dimensions": options.dimensions, "cases": compare(chosen)}
     limited = os.environ.get("OPENBLAS_CORETYPE", "")
     script = Path(__file__)
     report(str(script.with_stem(f"{script.stem}-{limited.lower()}") if limited else script), render, measured, whole)

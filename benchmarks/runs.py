@@ -105,10 +105,7 @@ def from_objects(qrels: Path, run: Path) -> tuple[Call, Call]:
     judged, ranked = as_dictionary(qrels, 3, int), as_dictionary(run, 4, float)
     objects = ranx.Qrels(judged), ranx.Run(ranked)
     evaluate_run(*objects, measures=OURS)  # the functions of ranx are compiled once
-    return (
-        lambda: evaluate_run(*objects, measures=OURS),
-        lambda: evaluate_run(judged, ranked, measures=OURS),
-    )
+    return (lambda: evaluate_run(*objects, measures=OURS), lambda: evaluate_run(judged, ranked, measures=OURS))
 
 
 def commands(program: str, qrels: Path, run: Path) -> tuple[Call, Call]:

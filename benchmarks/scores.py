@@ -59,11 +59,7 @@ def main() -> None:
         relevant, element, decimals, most = CASES[name]
         make = partial(prepare, options.queries, options.items, relevant, element, decimals)
         chosen.append(Case(name, "argsort", most, make))
-    measured = {
-        "queries": options.queries,
-        "items": options.items,
-        "cases": compare(chosen),
-    }
+    measured = {"queries": options.queries, "items": options.items, "cases": compare(chosen)}
     report(__file__, render, measured, whole)
 
 

@@ -112,10 +112,7 @@ def render(measured: Measured) -> str:
 
 def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    measured = {
-        "import": imports(),
-        "50 items": {distance: evaluations(distance) for distance in DISTANCES},
-    }
+    measured = {"import": imports(), "50 items": {distance: evaluations(distance) for distance in DISTANCES}}
     report(__file__, render, measured)
 
 

@@ -145,17 +145,7 @@ def render(measured: Measured) -> str:
     title = f"one thread, k = {K}, {measured['queries']:,} queries, {measured['gallery']:,} items, euclidean"
     below = f"{QUERIES:,} queries, {ITEMS:,} items, machines of 16 workers with 8 GiB"
     columns = ("rows", "pair, ns", "digest of a row, ns", "merging a list, µs", "with ties, µs")
-    headings = (
-        "rows",
-        "machines",
-        "hours",
-        "search",
-        "digests",
-        "merging",
-        "efficiency",
-        "pieces",
-        "GB read",
-    )
+    headings = ("rows", "machines", "hours", "search", "digests", "merging", "efficiency", "pieces", "GB read")
     return table(title, columns, prices) + "\n" + table(below, headings, planned) + where(measured)
 
 

@@ -203,10 +203,7 @@ def cell(harness: Harness, finding: Finding) -> str:
 def table(harnesses: Sequence[Harness]) -> tuple[str, list[str]]:
     """A row for each attack that finds something, a column for each harness; and the names of all other attacks."""
     reports = {harness: harness.audited() for harness in harnesses}
-    lines = [
-        f"| attack | {' | '.join(harness.name for harness in harnesses)} |",
-        f"|---|{'---|' * len(harnesses)}",
-    ]
+    lines = [f"| attack | {' | '.join(harness.name for harness in harnesses)} |", f"|---|{'---|' * len(harnesses)}"]
     held = []
     for name in (name for name, attack in ATTACKS.items() if attack.kind == "recall"):
         found = {harness: report.finding(name) for harness, report in reports.items()}

@@ -65,11 +65,7 @@ def of_scores(scores: Array, query_labels: Array, gallery_labels: Array) -> Sear
     return Search(-scores.astype(np.float64), query_labels[:, None] == gallery_labels, query_labels)
 
 
-SEARCHES: dict[str, Callable[..., Search]] = {
-    "embeddings": leave_one_out,
-    "gallery": of_gallery,
-    "scores": of_scores,
-}
+SEARCHES: dict[str, Callable[..., Search]] = {"embeddings": leave_one_out, "gallery": of_gallery, "scores": of_scores}
 """What the arguments of a convention search."""
 
 

@@ -110,11 +110,7 @@ SUBJECTS = (
         NOTHING,
     ),
     Subject(
-        "scikit-learn average_precision_score",
-        "of_scores:sklearn_average_precision",
-        "relevance",
-        *SKLEARN,
-        NOTHING,
+        "scikit-learn average_precision_score", "of_scores:sklearn_average_precision", "relevance", *SKLEARN, NOTHING
     ),
     Subject("scikit-learn LRAP", "of_scores:sklearn_lrap", "relevance", *SKLEARN, NOTHING),
     Subject(

@@ -102,10 +102,7 @@ WAYS = [
     *(
         way
         for kind in (OutputDType.INT8, OutputDType.INT4)
-        for way in (
-            Way(kind.value, kind, 4, at_once=True),
-            *(Way(kind.value, kind, calls) for calls in (1, 2, 4, 8)),
-        )
+        for way in (Way(kind.value, kind, 4, at_once=True), *(Way(kind.value, kind, calls) for calls in (1, 2, 4, 8)))
     ),
     Way("binary", OutputDType.BINARY, 4),
 ]

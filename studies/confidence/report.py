@@ -4,17 +4,7 @@ import numpy as np
 
 from studies.common import claims, table
 from studies.confidence import modes
-from studies.confidence.scenario import (
-    MEASURES,
-    STORED,
-    Array,
-    Scenario,
-    Scores,
-    claimed,
-    errors,
-    printed,
-    scores,
-)
+from studies.confidence.scenario import MEASURES, STORED, Array, Scenario, Scores, claimed, errors, printed, scores
 from tieproof.measures.confidence import RankCorrelation, rank_correlation
 from tieproof.ties import Estimate
 
@@ -136,10 +126,7 @@ def threshold_table(kept: dict[str, Scores]) -> str:
 
 
 def render(
-    scene: Scenario,
-    found: dict[float, Scores],
-    correlations: dict[float, RankCorrelation],
-    kept: dict[str, Scores],
+    scene: Scenario, found: dict[float, Scores], correlations: dict[float, RankCorrelation], kept: dict[str, Scores]
 ) -> str:
     """The report.
 

@@ -58,11 +58,7 @@ def evaluate(embeddings: Array, labels: Array, forms: Iterable[Form]) -> Results
     for form in forms:
         progress(f"{form.bits:,} bits: {form.name}")
         results[form.name] = tp.evaluate(
-            form.store(embeddings),
-            labels,
-            distance=form.distance,
-            measures=list(MEASURES),
-            precision=form.precision,
+            form.store(embeddings), labels, distance=form.distance, measures=list(MEASURES), precision=form.precision
         )
     return results
 
@@ -105,11 +101,7 @@ def print_in_orders(codes: Array, labels: Array) -> dict[str, list[float]]:
         SHUFFLED: [random.permutation(len(labels)) for _ in range(SHUFFLES)],
     }
     printed = {name: [printed_ap(codes[at], labels[at]) for at in given] for name, given in orders.items()}
-    return {
-        RELEVANT_LAST: [printed_ap(codes, labels, -1)],
-        **printed,
-        RELEVANT_FIRST: [printed_ap(codes, labels, 1)],
-    }
+    return {RELEVANT_LAST: [printed_ap(codes, labels, -1)], **printed, RELEVANT_FIRST: [printed_ap(codes, labels, 1)]}
 
 
 def draw(results: Results, path: Path) -> None:

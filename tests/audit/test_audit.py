@@ -344,10 +344,7 @@ def one_case(takes: str) -> Case:
 
 @pytest.mark.parametrize(
     ("template", "said"),
-    [
-        ("trec_eval {qrels}", "has no {run}"),
-        ("trec_eval '{qrels} {run}", "cannot be split into words"),
-    ],
+    [("trec_eval {qrels}", "has no {run}"), ("trec_eval '{qrels} {run}", "cannot be split into words")],
 )
 def test_commands_that_are_refused(template: str, said: str) -> None:
     with pytest.raises(tp.InputError, match=said):

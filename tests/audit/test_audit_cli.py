@@ -145,10 +145,7 @@ def test_bad_input_is_one_line(run: Run, arguments: list[str], said: str) -> Non
     ("arguments", "said"),
     [
         (["zoo:lower", "--takes", "gallery"], "The evaluator refuses random embeddings (TypeError"),
-        (
-            ["zoo:raises_key_error"],
-            "The evaluator fails on random embeddings (KeyError: 'x'). It was called",
-        ),
+        (["zoo:raises_key_error"], "The evaluator fails on random embeddings (KeyError: 'x'). It was called"),
         (["--recall", "zoo:lower"], "The evaluator refuses the true neighbors (TypeError"),
     ],
 )

@@ -35,10 +35,7 @@ HONEST: dict[str, tuple[Callable[..., float], dict[str, Any]]] = {
         zoo_honest.with_cameras,
         {"takes": "embeddings and groups", "measure": "AP", "distance": "euclidean"},
     ),
-    "cameras of a gallery": (
-        zoo_honest.with_cameras_of_gallery,
-        {"measure": "AP", "distance": "euclidean"},
-    ),
+    "cameras of a gallery": (zoo_honest.with_cameras_of_gallery, {"measure": "AP", "distance": "euclidean"}),
 }
 BY_CHANCE = ("seeds per query", "one shuffle", "fresh chance", "noise")
 ANOTHER_AVERAGE = ("median", "geometric mean", "median of a gallery")

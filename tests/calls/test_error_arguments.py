@@ -20,11 +20,7 @@ EVALUATED: dict[str, tuple[tuple[Any, Any], dict[str, Any], Any]] = {
     "dimensions": ((VECTORS, LABELS), {"gallery": VECTORS[:, :1]}, ("embeddings", "gallery")),
     "labels": ((VECTORS, [0.5, 1, 2]), {}, "labels"),
     "few labels": ((VECTORS, [0, 1]), {}, ("labels", "embeddings")),
-    "gallery labels": (
-        (VECTORS, LABELS),
-        {"gallery": VECTORS, "gallery_labels": [0]},
-        ("gallery_labels", "gallery"),
-    ),
+    "gallery labels": ((VECTORS, LABELS), {"gallery": VECTORS, "gallery_labels": [0]}, ("gallery_labels", "gallery")),
     "no gallery labels": ((VECTORS, LABELS), {"gallery": VECTORS}, "gallery_labels"),
     "types": ((VECTORS, LABELS), {"gallery": VECTORS, "gallery_labels": list("abc")}, ("labels", "gallery_labels")),
     "groups": ((VECTORS, LABELS), {"groups": [0]}, ("groups", "embeddings")),

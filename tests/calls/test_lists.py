@@ -242,10 +242,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         "n_relevant is 2048.0 for query 1. It must be a whole number of at least 0 and below 2048, where float16 "
         "begins to round: count all relevant items of the query, in its list or not.",
     ),
-    "items alone": (
-        {"n_items": [3, 3]},
-        "n_items applies only to lists that were cut off. Pass n_relevant, too.",
-    ),
+    "items alone": ({"n_items": [3, 3]}, "n_items applies only to lists that were cut off. Pass n_relevant, too."),
     "items too few": (
         {"n_relevant": [2, 2], "n_items": 3},
         "n_items is 3 for query 0, but its list contains 3, and 1 more are relevant. Count all items that are not "

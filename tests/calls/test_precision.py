@@ -153,9 +153,7 @@ def test_codes_at_midpoints(precision: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "pair",
-    [([59, 9], [72, 11]), ([65, 16], [69, 17]), ([54, 29], [67, 36]), ([51, 37], [67, 48])],
-    ids=str,
+    "pair", [([59, 9], [72, 11]), ([65, 16], [69, 17]), ([54, 29], [67, 36]), ([51, 37], [67, 48])], ids=str
 )
 def test_integers_in_almost_one_direction(pair: tuple[list[int], list[int]]) -> None:
     # Squared cosines, ratios of small integers, are so close to 1 that float64 keeps few digits of the distance, and

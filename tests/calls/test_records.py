@@ -230,10 +230,7 @@ def test_pickles_are_refused(tmp_path: Path) -> None:
 
 def test_a_newer_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
     path = with_facts(tmp_path, version=4, call="something new")
-    refused(
-        path,
-        r"version 4 of the format.* reads only version 3\. Install a newer tieproof: pip install",
-    )
+    refused(path, r"version 4 of the format.* reads only version 3\. Install a newer tieproof: pip install")
 
 
 @pytest.mark.parametrize("version", [1, 2])

@@ -668,12 +668,7 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         {},
         "The qrels: document '7' occurs twice for query 'q1'. Keep one of them.",
     ),
-    "frame twice": (
-        QRELS,
-        FRAME,
-        {},
-        f"The run: document 'd1' occurs twice for query 'q1', in rows 0 and 1. {HOW}",
-    ),
+    "frame twice": (QRELS, FRAME, {}, f"The run: document 'd1' occurs twice for query 'q1', in rows 0 and 1. {HOW}"),
     "frame columns": (
         QRELS,
         FRAME.rename(columns={"docno": "text"}),

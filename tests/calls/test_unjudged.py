@@ -56,9 +56,7 @@ def test_values_are_those_of_all_orders(measure: str) -> None:
         got = tp.evaluate_run(qrels, run, measures=[measure, "bpref", "AP"]).per_query(measure)
         for at, query in enumerate(sorted(qrels)):
             judged = {name for name, grade in qrels[query].items() if grade >= 0}
-            exact = oracle.estimates(
-                [DEFINITIONS[measure](order, judged) for order in orders(tied(run[query]))],
-            )
+            exact = oracle.estimates([DEFINITIONS[measure](order, judged) for order in orders(tied(run[query]))])
             found = [got.lower[at], got.expected[at], got.upper[at]]
             assert found == pytest.approx([float(exact.lower), float(exact.expected), float(exact.upper)], rel=1e-12)
             assert got.std[at] == pytest.approx(exact.std, rel=1e-12, abs=1e-15)

@@ -25,10 +25,7 @@ DATA: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "distances cut off": (([[2, 1, 1], [1, 2, 2]], [[1, 0, 1], [0, 1, 0]]), {"n_relevant": 5}),
     "run": ((QRELS, RUN), {}),
     "run, other policies": ((QRELS, RUN), {}),
-    "run with categories": (
-        (QRELS, RUN),
-        {"categories": {"q1": "a|b", "q2": "<b>", "Zürich": "a|b", "none": "c"}},
-    ),
+    "run with categories": ((QRELS, RUN), {"categories": {"q1": "a|b", "q2": "<b>", "Zürich": "a|b", "none": "c"}}),
 }
 
 
@@ -62,10 +59,7 @@ SWAPPED[[0, 1]] = SWAPPED[[1, 0]]
 OTHERS: dict[str, tuple[Callable[[], tp.Verification], str]] = {
     "embeddings": (lambda: tp.verify(RESULTS["labels"](), CHANGED, LABELS), "AP differs for"),
     "labels": (lambda: tp.verify(RESULTS["labels"](), EMBEDDINGS, SWAPPED), "The data differs"),
-    "half of the data": (
-        lambda: tp.verify(RESULTS["labels"](), EMBEDDINGS[:16], LABELS[:16]),
-        "The queries differ",
-    ),
+    "half of the data": (lambda: tp.verify(RESULTS["labels"](), EMBEDDINGS[:16], LABELS[:16]), "The queries differ"),
     "a gallery": (
         lambda: tp.verify(RESULTS["labels"](), EMBEDDINGS, LABELS, gallery=EMBEDDINGS[:9], gallery_labels=LABELS[:9]),
         "The record has leave_one_out = True, but now it is False.",

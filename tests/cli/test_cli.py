@@ -214,12 +214,7 @@ def test_labels_and_groups_by_location(run: Run) -> None:
     sides = "--gallery gallery.npz:features --gallery-labels gallery.npz:labels --gallery-groups all.npz:other_camera"
     outcome = run("evaluate", "all.npz:x", *sides.split(), "--groups", "all.npz:camera", "--json", "-")
     expected = tp.evaluate(
-        VECTORS,
-        LABELS,
-        gallery=GALLERY,
-        gallery_labels=GALLERY_LABELS,
-        groups=groups,
-        gallery_groups=groups[:20],
+        VECTORS, LABELS, gallery=GALLERY, gallery_labels=GALLERY_LABELS, groups=groups, gallery_groups=groups[:20]
     )
     assert outcome.out == expected.to_json() + "\n"
 
@@ -366,13 +361,7 @@ def test_table_of_a_run_is_the_text_of_the_result(run: Run) -> None:
 def test_options_reach_the_evaluation_of_a_run(run: Run) -> None:
     arguments = "--missing skip --empty zero --truncated --n-items 20 -m AP -m ndcg_cut_2 --json -"
     expected = tp.evaluate_run(
-        "qrels.txt",
-        "run.txt",
-        measures=["AP", "nDCG@2"],
-        missing="skip",
-        empty="zero",
-        truncated=True,
-        n_items=20,
+        "qrels.txt", "run.txt", measures=["AP", "nDCG@2"], missing="skip", empty="zero", truncated=True, n_items=20
     )
     assert run("run", "qrels.txt", "run.txt", *arguments.split()) == (0, expected.to_json() + "\n", "")
 

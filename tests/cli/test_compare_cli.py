@@ -153,10 +153,7 @@ def test_records(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["labels.npy", "good.npy", "bits.npy", "--baseline", "c"], "Unknown baseline='c'. Known: good, bits."),
         (["labels.npy", "good.npy", "absent.npy"], "absent.npy does not exist"),
         (["labels.npy", "good.npy", "ours=absent.npy"], "ours=absent.npy does not exist"),
-        (
-            ["labels.npy", "a=good.npy", "a=bits.npy"],
-            "a is the name of two systems; give each another name as NAME=",
-        ),
+        (["labels.npy", "a=good.npy", "a=bits.npy"], "a is the name of two systems; give each another name as NAME="),
     ],
 )
 def test_refused_in_one_line(

@@ -60,10 +60,7 @@ def test_only_what_was_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     ("option", "message"),
-    [
-        ("--truth", "sure.npy, short.npy: "),
-        ("--scale", "short.npy: The scales must have shape"),
-    ],
+    [("--truth", "sure.npy, short.npy: "), ("--scale", "short.npy: The scales must have shape")],
 )
 def test_errors_name_the_file(option: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     np.save("short.npy", np.ones(3))

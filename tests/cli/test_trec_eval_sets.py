@@ -381,10 +381,7 @@ def test_what_trec_eval_has_and_tieproof_refuses(files: list[str], capsys: pytes
             "-m",
             "utility.1,-1,0,0",
         ): "'utility.1' is not offered: in trec_eval it is a sum of hits and other documents",
-        (
-            "-m",
-            "set_F.0.5",
-        ): "'set_F.0.5' is set_F of trec_eval with a parameter. Write those of SetF itself.",
+        ("-m", "set_F.0.5"): "'set_F.0.5' is set_F of trec_eval with a parameter. Write those of SetF itself.",
         ("-m", "Rprec_mult.0.2"): "'Rprec_mult.0.2' is not offered: in trec_eval it is precision at multiples of R.",
     }
     for options, message in refused.items():

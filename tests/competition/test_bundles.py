@@ -17,12 +17,7 @@ import yaml
 
 import tieproof as tp
 from bundles import competition, competition_of_runs
-from platform_rules import (
-    GRAND_CHALLENGE_COLUMN,
-    GRAND_CHALLENGE_SETTINGS,
-    codabench_faults,
-    evalai_faults,
-)
+from platform_rules import GRAND_CHALLENGE_COLUMN, GRAND_CHALLENGE_SETTINGS, codabench_faults, evalai_faults
 from tieproof.errors import InputError
 from tieproof.trials.competition import new
 from tieproof.trials.competition.platforms import PLATFORMS

@@ -110,10 +110,7 @@ def test_judgments_of_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mteb", library)
     run, qrels = lists()
     assert scores("mteb:Toy", run) == scores("mteb:Toy:default/test", run) == scores(qrels, run)
-    assert asked == [
-        {"eval_splits": None, "hf_subsets": None},
-        {"eval_splits": ["test"], "hf_subsets": ["default"]},
-    ]
+    assert asked == [{"eval_splits": None, "hf_subsets": None}, {"eval_splits": ["test"], "hf_subsets": ["default"]}]
     with pytest.raises(tp.InputError, match=r"mteb 2\.0 has no task Nothing that ranks anything\."):
         scores("mteb:Nothing", run)
     with pytest.raises(

@@ -197,9 +197,7 @@ def test_ranges_in_archives(tmp_path: Path) -> None:
     assert read_ranges(ranges(tmp_path / "truth.bin", [1, 1])).lims.tolist() == [0, 1, 2]
     np.savez(tmp_path / "run.npz", neighbors=ids)
     refused(
-        read_ranges,
-        tmp_path / "run.npz",
-        "has ids but no 'lims', which tell where the list of each query begins",
+        read_ranges, tmp_path / "run.npz", "has ids but no 'lims', which tell where the list of each query begins"
     )
 
 

@@ -78,10 +78,7 @@ GOOD = line_of("q1", {"d1": 0.5}) + "\n"
 
 REFUSED: dict[str, tuple[str, str]] = {
     "no JSON": (GOOD + "\n{'query_id': 1}\n", f"RUN has no JSON on line 3: '{{'query_id': 1}}'. {EXPECTED}"),
-    "a line of TREC": (
-        "q1 Q0 d1 1 0.5 tag\n",
-        f"RUN has no JSON on line 1: 'q1 Q0 d1 1 0.5 tag'. {EXPECTED}",
-    ),
+    "a line of TREC": ("q1 Q0 d1 1 0.5 tag\n", f"RUN has no JSON on line 1: 'q1 Q0 d1 1 0.5 tag'. {EXPECTED}"),
     "cut short": (GOOD + GOOD[:20], f"RUN has no JSON on line 2: '{GOOD[:20]}'. {EXPECTED}"),
     "a number": (
         "1\n",
@@ -117,10 +114,7 @@ REFUSED: dict[str, tuple[str, str]] = {
         '{"query_id": "q", "results": [{"corpus_id": "7", "score": 1}, {"corpus_id": 7, "score": 2}]}',
         f"RUN: document '7' occurs twice for query 'q', on line 1. {TWICE}",
     ),
-    "twice on two lines": (
-        GOOD + GOOD,
-        f"RUN: document 'd1' occurs twice for query 'q1', on lines 1 and 2. {TWICE}",
-    ),
+    "twice on two lines": (GOOD + GOOD, f"RUN: document 'd1' occurs twice for query 'q1', on lines 1 and 2. {TWICE}"),
     "no document": (line_of("q1", {}) + "\n", "RUN: The run is empty. Pass at least one score."),
     "blank": ("\n \n", f"RUN has no lines. {EXPECTED}"),
     "empty": ("", "RUN is empty (0 bytes), perhaps because writing it failed; write it again."),

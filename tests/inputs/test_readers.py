@@ -23,13 +23,7 @@ from safetensors.numpy import save_file
 
 from tieproof.errors import InputError, InputWarning, MissingExtraError
 from tieproof.inputs.mapped import paths_of
-from tieproof.inputs.readers import (
-    FILE_FORMATS,
-    contents,
-    read_confidences,
-    read_embeddings,
-    read_labels,
-)
+from tieproof.inputs.readers import FILE_FORMATS, contents, read_confidences, read_embeddings, read_labels
 from tieproof.whole_files import atomic_write
 
 Array = npt.NDArray[Any]

@@ -120,10 +120,7 @@ def test_judgments_are_written_of_a_task_that_was_not_loaded(tmp_path: Path) -> 
     path = write_qrels(task_class("Toy", Late)(), tmp_path)
     content = json.loads(path.read_text())
     assert content["default"]["test"] == data()[1]
-    assert content["tieproof_conventions"] == {
-        "ignore_identical_ids": False,
-        "skip_first_result": False,
-    }
+    assert content["tieproof_conventions"] == {"ignore_identical_ids": False, "skip_first_result": False}
 
 
 def test_judgments_are_not_written(tmp_path: Path) -> None:

@@ -677,16 +677,8 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
         {},
         r"relevant_docs names document 'f' for query 'q', but the corpus has no document with this id",
     ),
-    "ids that are tuples": (
-        ({("q", 1): "w0"}, CORPUS, {("q", 1): {"d"}}),
-        {},
-        r"The ids of the queries",
-    ),
-    "ids of two kinds": (
-        ({"q": "w0", 1: "w0"}, CORPUS, {"q": {"d"}, 1: {"d"}}),
-        {},
-        r"The ids of the queries",
-    ),
+    "ids that are tuples": (({("q", 1): "w0"}, CORPUS, {("q", 1): {"d"}}), {}, r"The ids of the queries"),
+    "ids of two kinds": (({"q": "w0", 1: "w0"}, CORPUS, {"q": {"d"}, 1: {"d"}}), {}, r"The ids of the queries"),
     "no sentence": (
         (),
         {"sentences": [], "labels": []},
@@ -716,11 +708,7 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
         r"document 7 for query 'q', .* It has '7', but integers and strings differ",
     ),
     "strings for integers": ((QUERIES, {7: "w1"}, {"q": {"7"}}), {}, r"It has 7, but integers and strings differ"),
-    "queries of another kind": (
-        ({7: "w0"}, CORPUS, {"7": {"d"}}),
-        {},
-        r"queries have 7, relevant_docs has '7'",
-    ),
+    "queries of another kind": (({7: "w0"}, CORPUS, {"7": {"d"}}), {}, r"queries have 7, relevant_docs has '7'"),
     "many queries and nothing relevant": (
         ({1: "a", 2: "b", 3: "c", 4: "d"}, CORPUS, {}),
         {},

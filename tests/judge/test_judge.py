@@ -356,8 +356,7 @@ def test_rows_of_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     competition = organize(organizer, phases_items="items.csv", phases_labels="labels.csv", **AT_ONCE)
     judgment = judge(competition, "tables:rows", name="rows", out=tmp_path / "judged")
     check_same(
-        judgment.results[0],
-        tp.evaluate(EMBEDDINGS[:, [0, 3]], LABELS, distance="euclidean", measures=["AP", "P@1"]),
+        judgment.results[0], tp.evaluate(EMBEDDINGS[:, [0, 3]], LABELS, distance="euclidean", measures=["AP", "P@1"])
     )
 
 

@@ -75,10 +75,7 @@ REFUSED = {
         "'./absent' of the system does not exist",
     ),
     "no such module": (["judge", COMPETITION, "--system", "absent:embed"], "The module 'absent' does not exist here"),
-    "a bad name": (
-        ["judge", COMPETITION, "--system", "cat {items}", "--name", "../x"],
-        "must consist of letters",
-    ),
+    "a bad name": (["judge", COMPETITION, "--system", "cat {items}", "--name", "../x"], "must consist of letters"),
     "a bad seal": (
         ["judge", COMPETITION, "--system", "cat {items}", "--seal", "firejail"],
         "'firejail' is not one of",

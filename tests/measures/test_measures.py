@@ -348,12 +348,7 @@ def test_mean_precision_of_the_hits_of_a_large_tie(k: int, n: int, l: int, m: in
         within += p * tie_variance / hits**2
         lowers.append((n + sum((n + j) * w[s - h + j - 1] for j in range(1, h + 1))) / Decimal(hits))
         uppers.append((n + sum((n + j) * w[j - 1] for j in range(1, h + 1))) / Decimal(hits))
-    exact = {
-        "lower": min(lowers),
-        "expected": mean,
-        "upper": max(uppers),
-        "variance": within + square - mean**2,
-    }
+    exact = {"lower": min(lowers), "expected": mean, "upper": max(uppers), "variance": within + square - mean**2}
     tie = one_tie(k, n, l, m, n_relevant=n + m)
     first = one_tie(0, 0, n, n)
     both: dict[str, Any] = {
@@ -396,12 +391,7 @@ def test_success_of_a_large_tie(k: int, n: int, l: int, m: int) -> None:
         none = Fraction(math.comb(l - m, s), math.comb(l, s))
         miss = Decimal(none.numerator) / none.denominator
         some = Decimal((1 - none).numerator) / (1 - none).denominator
-        exact = {
-            "lower": Decimal(none == 0),
-            "expected": some,
-            "upper": Decimal(1),
-            "variance": miss * some,
-        }
+        exact = {"lower": Decimal(none == 0), "expected": some, "upper": Decimal(1), "variance": miss * some}
         check_tie(parse(f"Success@{k + s}")(one_tie(k, 0, l, m)), exact, Decimal(1))
 
 

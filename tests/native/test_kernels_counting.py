@@ -20,16 +20,7 @@ from tieproof.distances.codes import arrange_codes as codes_in_blocks
 from tieproof.distances.space import Error, NearnessForm
 from tieproof.engine import counting, levels, pieces, ranked, resolve
 from tieproof.engine.pieces import NearPairs
-from tieproof.engine.structures import (
-    CONTINUED,
-    Counts,
-    Targets,
-    Thresholds,
-    Tile,
-    TileMemory,
-    Undecided,
-    Work,
-)
+from tieproof.engine.structures import CONTINUED, Counts, Targets, Thresholds, Tile, TileMemory, Undecided, Work
 
 Random = np.random.Generator
 Values = Callable[[Random, int], npt.NDArray[Any]]

@@ -7,15 +7,7 @@ import numpy as np
 import pytest
 
 from kernel_levels import LEVELS, at
-from tieproof.analyses.rates.counting import (
-    BINS,
-    Bins,
-    floats,
-    histogram,
-    number_floats,
-    ordered,
-    weight_below,
-)
+from tieproof.analyses.rates.counting import BINS, Bins, floats, histogram, number_floats, ordered, weight_below
 from tieproof.ties import IntArray
 
 LIMITS = np.iinfo(np.int64)

@@ -18,16 +18,7 @@ from tieproof.distances.space import Error, NearnessForm
 from tieproof.engine import counting, pieces, resolve
 from tieproof.engine.ranked import join
 from tieproof.engine.ranking import runs_of
-from tieproof.engine.structures import (
-    CONTINUED,
-    Counts,
-    Targets,
-    Tile,
-    TileColumns,
-    TileMemory,
-    Undecided,
-    Work,
-)
+from tieproof.engine.structures import CONTINUED, Counts, Targets, Tile, TileColumns, TileMemory, Undecided, Work
 
 Array = npt.NDArray[Any]
 Random = np.random.Generator

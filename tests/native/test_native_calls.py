@@ -175,11 +175,7 @@ def test_what_kernels_write_to_may_not_be_read_only(toys: Callable[[Any], Call])
 
 
 WRONG: dict[str, tuple[Any, tuple[Any, ...], str]] = {
-    "another type": (
-        is_absent,
-        (np.zeros(2),),
-        "is_absent: values must be an array of int64, not of float64.",
-    ),
+    "another type": (is_absent, (np.zeros(2),), "is_absent: values must be an array of int64, not of float64."),
     "another type in a tuple": (
         sum_of_all,
         (False, Inner(np.zeros(2, dtype=np.int32), True, True, 0.0), 1),

@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_809,
+    "inputs": 9_789,
     "distances": 4_721,
-    "engine": 4_877,
-    "native": 858,
-    "measures": 6_802,
-    "show": 1_665,
-    "evaluation": 8_389,
-    "analyses": 10_020,
-    "trials": 12_816,
+    "engine": 4_870,
+    "native": 850,
+    "measures": 6_786,
+    "show": 1_660,
+    "evaluation": 8_380,
+    "analyses": 9_998,
+    "trials": 12_797,
     "compat": 2_816,
     "integrations": 2_496,
-    "cli": 3_272,
+    "cli": 3_252,
     "data": 22,
     "tieproof": 902,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 69_465
+LINES_OF_SOURCE = 69_339
 LINES_OF_KERNELS = 7_748
 WORDS_OF_DOCS = 62_726
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_155
+LINES_OF_TESTS = 66_929
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -120,9 +120,7 @@ def test_a_function_as_distance() -> None:
     others = ~np.eye(30, dtype=bool)
     result = tp.evaluate(vectors, labels, distance=chebyshev, measures=["AP", "P@3"])
     expected = tp.evaluate_distances(
-        matrix[others].reshape(30, 29),
-        (labels[:, None] == labels)[others].reshape(30, 29),
-        measures=["AP", "P@3"],
+        matrix[others].reshape(30, 29), (labels[:, None] == labels)[others].reshape(30, 29), measures=["AP", "P@3"]
     )
     assert dict(result) == dict(expected)
     assert result["AP"].lower < result["AP"].upper

@@ -173,11 +173,7 @@ def test_strays_in_an_sdist_are_found(tmp_path: Path) -> None:
         for name in ("PKG-INFO", "README.md", "notes.txt"):
             archive.add(tmp_path / name, f"tieproof-1.0.0/{name}")
     found = script("check").in_sdist(tmp_path / "sdist.tar.gz", {"README.md", "LICENSE"})
-    assert found == [
-        "lacks LICENSE",
-        "contains notes.txt, which does not belong there",
-        "links to docs/tour.md",
-    ]
+    assert found == ["lacks LICENSE", "contains notes.txt, which does not belong there", "links to docs/tour.md"]
 
 
 @pytest.fixture

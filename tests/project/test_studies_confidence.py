@@ -9,16 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from studies.confidence import modes, report, study
-from studies.confidence.scenario import (
-    MEASURES,
-    STORED,
-    Scenario,
-    claimed,
-    errors,
-    printed,
-    scenario,
-    scores,
-)
+from studies.confidence.scenario import MEASURES, STORED, Scenario, claimed, errors, printed, scenario, scores
 from studies.musgrave2020.study import sample
 from tieproof.measures.confidence import rank_correlation
 

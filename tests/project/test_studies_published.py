@@ -18,11 +18,7 @@ FOLDER = common.DATA / study.DATA
 RECORDED = rescored.read(ROOT / "studies" / "published" / "numbers.csv")
 RANDOM = np.random.default_rng(5)
 
-QRELS = {
-    "t1": {"a": 2, "b": 0, "c": 1, "d": -1, "e": 1},
-    "t2": {"a": 0, "b": 1, "c": 3},
-    "t3": {"a": 1},
-}
+QRELS = {"t1": {"a": 2, "b": 0, "c": 1, "d": -1, "e": 1}, "t2": {"a": 0, "b": 1, "c": 3}, "t3": {"a": 1}}
 NEAR = 0.1 + 2.0**-30
 """A score that is 0.1 in single precision, and not in double precision."""
 
@@ -55,12 +51,7 @@ def test_compact_form(written: Path) -> None:
     """Grades in the order of scores, ties by reversed ids, and a second list where single precision merges scores."""
     assert (written / "judged.tsv").read_text(encoding="utf-8") == "t1\t2110-\nt2\t310\nt3\t1\n"
     lists = compact.read_lists(written)
-    assert lists == {
-        "system": compact.Lists(
-            {"t1": ".- 0 12 1", "t2": "..3 1"},
-            {"t1": ".- 102 1", "t2": "..3 1"},
-        )
-    }
+    assert lists == {"system": compact.Lists({"t1": ".- 0 12 1", "t2": "..3 1"}, {"t1": ".- 102 1", "t2": "..3 1"})}
 
 
 def test_compact_form_gives_the_measures_of_the_run(written: Path) -> None:

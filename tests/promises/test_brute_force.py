@@ -89,19 +89,10 @@ CASES: dict[str, tuple[Callable[[], tp.Result], Array, Array]] = {
         SHARED,
         SHARED & SAME_GROUP | EXCLUDED,
     ),
-    "grades": (
-        lambda: tp.evaluate(QUERIES, relevance=TRIPLES, **GALLERY_MODE),
-        np.maximum(GRADES, 0),
-        GRADES < 0,
-    ),
+    "grades": (lambda: tp.evaluate(QUERIES, relevance=TRIPLES, **GALLERY_MODE), np.maximum(GRADES, 0), GRADES < 0),
     "grades, groups and pairs": (
         lambda: tp.evaluate(
-            QUERIES,
-            relevance=TRIPLES,
-            groups=GROUPS,
-            gallery_groups=GALLERY_GROUPS,
-            exclude=PAIRS,
-            **GALLERY_MODE,
+            QUERIES, relevance=TRIPLES, groups=GROUPS, gallery_groups=GALLERY_GROUPS, exclude=PAIRS, **GALLERY_MODE
         ),
         np.maximum(GRADES, 0),
         (GRADES < 0) | (GRADES != 0) & SAME_GROUP | EXCLUDED,

@@ -205,12 +205,7 @@ HONEST: dict[str, Callable[[], object]] = {
         REAL, LABELS, gallery=REAL, gallery_labels=LABELS, exclude=ITSELF
     ),
     "cameras": lambda: tp.evaluate(
-        REAL,
-        LABELS,
-        gallery=REAL,
-        gallery_labels=LABELS,
-        groups=np.arange(40) % 2,
-        gallery_groups=np.arange(40) % 2,
+        REAL, LABELS, gallery=REAL, gallery_labels=LABELS, groups=np.arange(40) % 2, gallery_groups=np.arange(40) % 2
     ),
     "other labels": lambda: tp.evaluate(REAL, LABELS, gallery=REAL, gallery_labels=np.roll(LABELS, 8)),
     "judgments of others": lambda: tp.evaluate(REAL, gallery=REAL, relevance=[(i, (i + 1) % 40) for i in range(40)]),
@@ -311,12 +306,7 @@ def test_lists_of_all_neighbors() -> None:
     near = np.take_along_axis(distances, ids, axis=1)
     labelled: dict[str, Any] = {"labels": LABELS, "gallery_labels": LABELS}
     pairs = [(query, item) for query, items in enumerate(RELEVANT) for item in np.flatnonzero(items)]
-    for given in (
-        {"distances": near},
-        {"distances": near + 1e-6 * RANDOM.random((40, 1))},
-        {"scores": 1 - near},
-        {},
-    ):
+    for given in ({"distances": near}, {"distances": near + 1e-6 * RANDOM.random((40, 1))}, {"scores": 1 - near}, {}):
         with pytest.warns(tp.InputWarning, match=SELF):
             tp.evaluate_neighbors(ids, **given, **labelled)
         with pytest.warns(tp.InputWarning, match=SELF):

@@ -216,11 +216,7 @@ def test_counts_are_those_of_all_possible_orders() -> None:
 
 
 def check_counts(
-    found: list[list[int]],
-    distances: list[Fraction],
-    errors: list[Fraction],
-    relevant: list[int],
-    exact: bool = True,
+    found: list[list[int]], distances: list[Fraction], errors: list[Fraction], relevant: list[int], exact: bool = True
 ) -> None:
     """Compare the ranks of hits with those in all possible orders; if not `exact`, they may be farther apart."""
     worst, best = counts_of_others(distances, errors, [grade > 0 for grade in relevant])

@@ -252,9 +252,7 @@ CASES: dict[str, Case] = {
         True,
     ),
     "a link to the labels in the folder given to participants": Case(
-        settings(phases=phase(items='"linked"')),
-        r"gives participants .*linked, but .* in it is secret",
-        True,
+        settings(phases=phase(items='"linked"')), r"gives participants .*linked, but .* in it is secret", True
     ),
     "a truth file with an empty label": Case(settings(labels="id,label\na,\n"), r"a row with an empty label", True),
     "a truth file with an id twice": Case(
@@ -270,10 +268,7 @@ CASES: dict[str, Case] = {
         settings(measures='["nDCG(gain=exp,ideal=list)@1000000"]'), r"is longer than the 36 characters", True
     ),
     "three phases for Kaggle": Case(
-        settings(
-            platform="kaggle",
-            phases=f"{phase()[:-1]}, {LATER[0][1:-1]}, {LATER[1][1:]}",
-        ),
+        settings(platform="kaggle", phases=f"{phase()[:-1]}, {LATER[0][1:-1]}, {LATER[1][1:]}"),
         r"Kaggle has a public and a private part, but there are 3 phases\. Give one or two",
         True,
     ),

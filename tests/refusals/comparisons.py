@@ -116,10 +116,7 @@ CASES: dict[str, Case] = {
     ),
     "a comparison of runs with different truncated=": Case(
         lambda: tp.compare(
-            {
-                "base": tp.evaluate_run(QRELS, RUN),
-                "ours": tp.evaluate_run(QRELS, RUN, truncated=True),
-            }
+            {"base": tp.evaluate_run(QRELS, RUN), "ours": tp.evaluate_run(QRELS, RUN, truncated=True)}
         ),
         r"different truncated=: False and True\. Evaluate both with the same value",
     ),

@@ -73,9 +73,7 @@ CASES: dict[str, Case] = {
         read(phases_labels=None), r"has phases\[1\] without labels\. The task embeddings needs", in_folder=True
     ),
     "a misspelled key of the judge": Case(
-        read(judge_second=5),
-        r"has the unknown key judge\.second\. Did you mean judge\.seconds\?",
-        in_folder=True,
+        read(judge_second=5), r"has the unknown key judge\.second\. Did you mean judge\.seconds\?", in_folder=True
     ),
     "a string as judge.batch": Case(
         read(judge_batch="ten"), r"has judge\.batch = 'ten'\. Give a whole number of at least 1", in_folder=True
@@ -175,9 +173,7 @@ CASES: dict[str, Case] = {
         in_folder=True,
     ),
     "a system command without {pairs} for the task distances": Case(
-        judged(task="distances", distance=None),
-        r"asks for distances, but the system lacks \{pairs\}",
-        in_folder=True,
+        judged(task="distances", distance=None), r"asks for distances, but the system lacks \{pairs\}", in_folder=True
     ),
     "a lambda function as system": Case(
         judged(lambda texts: texts), r"has no name by which another process could import it", in_folder=True

@@ -111,8 +111,7 @@ CASES: dict[str, Case] = {
         r"distance function returned nan for query 0 and gallery item 0",
     ),
     "a distance function that returns integers beyond 2^53": Case(
-        evaluate(distance=lambda x, y: np.full((len(x), len(y)), 2**60)),
-        r"integers beyond 2\^53 \(int64\)",
+        evaluate(distance=lambda x, y: np.full((len(x), len(y)), 2**60)), r"integers beyond 2\^53 \(int64\)"
     ),
     "an item without vectors": Case(lambda: tp.MultiVectors(GOOD, [0, 2, 2, 6]), r"Item 1 has no vectors"),
     "offsets that do not end with the number of vectors": Case(
@@ -224,17 +223,14 @@ CASES: dict[str, Case] = {
         r"queries are int8, but the gallery is uint8: codes of int8 may be packed bytes minus 128",
     ),
     "bits= larger than the number of bits in a row": Case(
-        evaluate(CODES, distance="hamming", bits=17),
-        r"9 to 16 bits, but bits=17",
+        evaluate(CODES, distance="hamming", bits=17), r"9 to 16 bits, but bits=17"
     ),
     "packed codes with bits set beyond bits=": Case(
-        evaluate(np.full((6, 2), 255, np.uint8), distance="hamming", bits=15),
-        r"bits set beyond bits=15",
+        evaluate(np.full((6, 2), 255, np.uint8), distance="hamming", bits=15), r"bits set beyond bits=15"
     ),
     "bits= with a distance other than Hamming": Case(evaluate(bits=8), r"applies only to packed codes"),
     "a distance function that returns the wrong shape": Case(
-        evaluate(distance=lambda x, y: np.zeros(3)),
-        r"returned the shape \(3,\) for 6 queries and 6 gallery items",
+        evaluate(distance=lambda x, y: np.zeros(3)), r"returned the shape \(3,\) for 6 queries and 6 gallery items"
     ),
     "uint64 queries and an int64 gallery with integers beyond 2^53": Case(
         evaluate(

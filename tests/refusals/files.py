@@ -287,9 +287,7 @@ CASES: dict[str, Case] = {
         in_folder=True,
     ),
     "a table of scores without rows": Case(
-        text("data.csv", "score,label\n", tp.evaluate_scores),
-        r"data\.csv has no rows; give a table",
-        in_folder=True,
+        text("data.csv", "score,label\n", tp.evaluate_scores), r"data\.csv has no rows; give a table", in_folder=True
     ),
     "a document twice in a table of scores": Case(
         text("data.csv", "qid,docno,score,label\nq,a,1,1\nq,a,2,0\n", tp.evaluate_scores),

@@ -26,13 +26,9 @@ CASES: dict[str, Case] = {
         r"labels of different types are never equal",
     ),
     "masked labels": Case(evaluate(labels=np.ma.masked_equal(LABELS, 1)), r"labels must not have masked entries"),
-    "groups in two dimensions": Case(
-        evaluate(groups=np.zeros((6, 2), int)),
-        r"shape \(items,\), not \(6, 2\)",
-    ),
+    "groups in two dimensions": Case(evaluate(groups=np.zeros((6, 2), int)), r"shape \(items,\), not \(6, 2\)"),
     "exclude pairs that remove every relevant item": Case(
-        evaluate(labels=None, relevance=[(0, 1)], exclude=[(0, 1)]),
-        r"relevant item that is not excluded",
+        evaluate(labels=None, relevance=[(0, 1)], exclude=[(0, 1)]), r"relevant item that is not excluded"
     ),
     "an array of objects with integer and string labels": Case(
         evaluate(labels=np.array([0, "a", 1, 1, 2, 2], dtype=object)), r"contain int, str"
@@ -47,15 +43,13 @@ CASES: dict[str, Case] = {
     "three-dimensional labels": Case(evaluate(labels=np.zeros((6, 2, 2))), r"not \(6, 2, 2\)"),
     "gallery labels without a gallery": Case(evaluate(gallery_labels=LABELS), r"without a gallery"),
     "query labels of integers and gallery labels of strings": Case(
-        evaluate(gallery=GOOD, gallery_labels=["a"] * 6),
-        r"labels of different types are never equal",
+        evaluate(gallery=GOOD, gallery_labels=["a"] * 6), r"labels of different types are never equal"
     ),
     "query labels in one dimension, gallery labels in columns": Case(
         evaluate(gallery=GOOD, gallery_labels=np.eye(6, dtype=int)), r"shape \(6,\)"
     ),
     "groups without gallery_groups": Case(
-        evaluate(gallery=GOOD, gallery_labels=LABELS, groups=LABELS),
-        r"without gallery_groups",
+        evaluate(gallery=GOOD, gallery_labels=LABELS, groups=LABELS), r"without gallery_groups"
     ),
     "too few groups": Case(evaluate(groups=[1]), r"number of groups is 1, but the number of queries is 6"),
     "an exclude pair with an index out of range": Case(

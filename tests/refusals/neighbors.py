@@ -83,8 +83,7 @@ CASES: dict[str, Case] = {
     "found ids of one dimension": Case(recall([4, 2]), r"but are int64 of the shape \(2,\)"),
     "a found id below -1": Case(recall([[4, -2]]), r"query 0 contain -2 at index 1.*and -1 where nothing was found"),
     "a found id outside the gallery": Case(
-        recall([[4, 9]], n_items=9),
-        r"query 0 contain 9 at index 1, but there are 9 items",
+        recall([[4, 9]], n_items=9), r"query 0 contain 9 at index 1, but there are 9 items"
     ),
     "a found id of 2^63": Case(
         recall(np.array([[4, 2**63]], dtype=np.uint64)), r"contain 9223372036854775808, but must be below 2\^63"

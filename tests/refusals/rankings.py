@@ -195,10 +195,7 @@ CASES: dict[str, Case] = {
         r"eer must be True or False, not 'no'",
     ),
     "a false accept rate above 1": Case(lambda: tp.det_curve([0.5], [0.7]).tar(1.5), r"A false accept rate"),
-    "NaN in the scores": Case(
-        lambda: tp.evaluate_scores([[1.0, np.nan]], [[0, 1]]),
-        r"query 0 has nan at item 1",
-    ),
+    "NaN in the scores": Case(lambda: tp.evaluate_scores([[1.0, np.nan]], [[0, 1]]), r"query 0 has nan at item 1"),
     "NaN in the relevance of scores": Case(
         lambda: tp.evaluate_scores([[1.0, 2.0]], [[0, np.nan]]), r"query 0 has nan at item 1"
     ),

@@ -38,11 +38,7 @@ options = TrainingArguments(
     report_to="none",
 )
 trainer = Trainer(
-    Embedder(),
-    options,
-    train_dataset=rows(train),
-    eval_dataset=rows(test),
-    compute_metrics=compute_metrics,
+    Embedder(), options, train_dataset=rows(train), eval_dataset=rows(test), compute_metrics=compute_metrics
 )
 trainer.train()
 print(trainer.state.best_model_checkpoint, f"{trainer.state.best_metric:.4f}")

@@ -153,11 +153,7 @@ def show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> No
         f'eval "$({COMPLETE}=bash_source tieproof)"  # completion in bash; zsh_source and fish_source exist, too',
     ],
     invoke_without_command=True,
-    context_settings={
-        "help_option_names": ["--help", "-h"],
-        "max_content_width": WIDEST,
-        "show_default": True,
-    },
+    context_settings={"help_option_names": ["--help", "-h"], "max_content_width": WIDEST, "show_default": True},
 )
 @click.option(
     "--version",

@@ -31,13 +31,7 @@ from tieproof.inputs.readers.location import split
     **shared("distance measures memory threads explain json per_query"),
 )
 def noise(
-    outputs: Outputs,
-    embeddings: str,
-    again: str,
-    labels: Text,
-    against: Text,
-    against_again: Text,
-    **settings: Any,
+    outputs: Outputs, embeddings: str, again: str, labels: Text, against: Text, against_again: Text, **settings: Any
 ) -> None:
     """Read the files, compare the two computations, write and show the report."""
     check_options(**settings)

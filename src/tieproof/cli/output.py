@@ -120,11 +120,7 @@ def show(render: Render, what: Any) -> None:
 
 
 def with_page(
-    evaluate: Callable[..., Result],
-    wanted: Text,
-    items: Text,
-    gallery_items: Text,
-    read: Callable[[str], Any],
+    evaluate: Callable[..., Result], wanted: Text, items: Text, gallery_items: Text, read: Callable[[str], Any]
 ) -> tuple[Callable[..., Result], Formats]:
     """Return an evaluation that keeps its arguments, and the page that shows its result with them.
 

@@ -32,10 +32,7 @@ class _Fractions(NamedTuple):
     "Compute the principal components fraction (PCF): the share of the principal components that is needed to "
     "explain a share of the variance.\n\n"
     "The files are those that tieproof evaluate reads; labels in them are ignored.",
-    (
-        "tieproof pcf embeddings.npy",
-        "tieproof pcf data.npz --explained 0.5 --explained 0.99 --json -",
-    ),
+    ("tieproof pcf embeddings.npy", "tieproof pcf data.npz --explained 0.5 --explained 0.99 --json -"),
     **shared("embeddings"),
     explained=repeated("A share of the variance, from 0 to 1; repeat it for more.", SHARE),
     **shared("json"),

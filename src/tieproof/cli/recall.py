@@ -85,10 +85,7 @@ def neighbor_recall(outputs: Outputs, found: str, truth: Text, queries: Text, ga
     "Lists are read from .hdf5 and .npz files with neighbors and lims, and from the binary files of "
     "big-ann-benchmarks with any extension. An item that occurs twice in a list counts once. TRUTH may be a folder "
     "that tieproof truth wrote, with --radius.",
-    (
-        "tieproof range-recall ranges.hdf5 public.rangeres",
-        "tieproof range-recall ranges.hdf5 truth/ --radius 0.5",
-    ),
+    ("tieproof range-recall ranges.hdf5 public.rangeres", "tieproof range-recall ranges.hdf5 truth/ --radius 0.5"),
     found="The items that an index found.",
     truth="The items that are within the radius.",
     radius=Option(

@@ -105,14 +105,7 @@ class Kept(NamedTuple):
 
 
 @native
-def keep_near(
-    tile: Tile,
-    targets: Targets,
-    kept: Output[Kept],
-    k: int,
-    plain: bool,
-    close: Output[Places],
-) -> int:
+def keep_near(tile: Tile, targets: Targets, kept: Output[Kept], k: int, plain: bool, close: Output[Places]) -> int:
     """Keep the near items of a tile, and return the number of queries.
 
     If a query has no room for its items, its position is returned, and no item of the tile is kept.

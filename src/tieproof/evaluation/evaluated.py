@@ -164,9 +164,7 @@ class Evaluated(NamedTuple):
         return Evaluated(
             setting=replace(self.setting, queries=len(chosen) + skipped, average="micro"),
             origin=self.origin._replace(
-                data=Hashed(""),
-                relevant=relevant if isinstance(relevant, str) else relevant[chosen],
-                queries=None,
+                data=Hashed(""), relevant=relevant if isinstance(relevant, str) else relevant[chosen], queries=None
             ),
             query_ids=query_ids,
             per_query={measure: values[:, chosen] for measure, values in self.per_query.items()},

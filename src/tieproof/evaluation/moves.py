@@ -217,8 +217,7 @@ def half_steps(rows: FloatArray, target: BinaryFormat, name: str) -> FloatArray:
     largest = max(float(rows.max(initial=0.0)), -float(rows.min(initial=0.0)))
     if largest >= target.infinity:
         raise InputError(
-            f"The embeddings contain {largest:g}, which {name} cannot represent: it would be infinite.",
-            "noise",
+            f"The embeddings contain {largest:g}, which {name} cannot represent: it would be infinite.", "noise"
         )
     # The bits of the exponent of a float64 are those of the largest power of two up to its absolute value.
     powers = np.ascontiguousarray(rows).view(np.int64) & EXPONENT_BITS

@@ -155,7 +155,7 @@ def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
     if len(levels) < 2:
         raise InputError(
             "This result has no precision at several levels of recall. Evaluate it with "
-            "measures=tieproof.measures.PRECISION_RECALL, or other measures such as 'IPrec(recall=0.5)'.",
+            "measures=tieproof.measures.PRECISION_RECALL, or other measures such as 'IPrec(recall=0.5)'."
         )
     ax = style.axes_or_new(ax, "Result.plot_precision_recall", height=CURVE_HEIGHT)
     found = sorted((float(level["recall"]), result[level]) for level in levels)

@@ -19,13 +19,7 @@ from tieproof.evaluation.evaluated import Setting
 from tieproof.evaluation.fingerprints import origin_of_run
 from tieproof.evaluation.noise import GradeLevels, check_noisy, parse_radius
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.run_checks import (
-    check_cut,
-    check_sides,
-    choose,
-    with_judgments,
-    without_unjudged,
-)
+from tieproof.evaluation.run_checks import check_cut, check_sides, choose, with_judgments, without_unjudged
 from tieproof.evaluation.run_ties import RelevantScores, at_least, join, join_judged, run_parts
 from tieproof.evaluation.scoring import (
     Empty,

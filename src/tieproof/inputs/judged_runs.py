@@ -117,10 +117,7 @@ class ReadOnce:
 
 
 def read_qrels(
-    values: Any,
-    queries: Numbers,
-    with_not_relevant: bool = False,
-    rules: ListRules = DEFAULT,
+    values: Any, queries: Numbers, with_not_relevant: bool = False, rules: ListRules = DEFAULT
 ) -> JudgedDocuments:
     """Read and check the judgments; ids of queries get their numbers from `queries`.
 

@@ -12,14 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tieproof.errors import InputError, about, warn
-from tieproof.inputs.arrays import (
-    SCALARS,
-    as_array,
-    check_count,
-    is_bfloat16,
-    is_tensor,
-    type_name,
-)
+from tieproof.inputs.arrays import SCALARS, as_array, check_count, is_bfloat16, is_tensor, type_name
 from tieproof.inputs.identities import exact_below, is_column_of_classes, not_whole, stored_type
 from tieproof.ties import Array
 

@@ -231,14 +231,14 @@ def _numbers_of(
         if each is None:
             raise InputError(
                 f"The hit {name!r} of query {query!r} has no {value}, although others have one: {_shown(hit)}. Give "
-                f"every hit of the query a {value}, or none.",
+                f"every hit of the query a {value}, or none."
             )
         if each[1] is None:
             lacks = "no _score" if each[0] == "_score" else "the score None"
             raise InputError(
                 f"The hit {name!r} of query {query!r} has {lacks}, as hits that are sorted by a field, or those of "
                 "retrievers by keywords, may have. Ask for scores "
-                "(track_scores in Elasticsearch), or pass {query: [id, …]}, the ids in the order of the hits.",
+                "(track_scores in Elasticsearch), or pass {query: [id, …]}, the ids in the order of the hits."
             )
     return [each[1] for each in found if each is not None], "hits"
 

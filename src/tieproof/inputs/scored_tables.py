@@ -8,14 +8,7 @@ import numpy as np
 
 from tieproof.errors import InputError, warn
 from tieproof.inputs.categories import Average, categories_of
-from tieproof.inputs.frames import (
-    Columns,
-    as_frame,
-    column_called,
-    name_of_column,
-    plain,
-    usual_names,
-)
+from tieproof.inputs.frames import Columns, as_frame, column_called, name_of_column, plain, usual_names
 from tieproof.inputs.readers import tables, trec
 from tieproof.inputs.readers.columns import NO_DIMENSIONS
 from tieproof.inputs.readers.trec_told import refuse_rankings

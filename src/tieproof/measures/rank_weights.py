@@ -183,15 +183,11 @@ class Tabled:
         return ((self.squares.between(start, stop) - squared_sum / (stop - start)).hi,)
 
 
-HARMONIC = Tabled(
-    RunningSums(lambda i: 1.0 / Pair.of(i)),
-    RunningSums(lambda i: _square(1.0 / Pair.of(i))),
-)
+HARMONIC = Tabled(RunningSums(lambda i: 1.0 / Pair.of(i)), RunningSums(lambda i: _square(1.0 / Pair.of(i))))
 """The weight 1/r of rank r."""
 
 LOGARITHMIC = Tabled(
-    RunningSums(lambda i: 1.0 / _LOG2_OF_NEXT.at(i)),
-    RunningSums(lambda i: _square(1.0 / _LOG2_OF_NEXT.at(i))),
+    RunningSums(lambda i: 1.0 / _LOG2_OF_NEXT.at(i)), RunningSums(lambda i: _square(1.0 / _LOG2_OF_NEXT.at(i)))
 )
 """Weights 1/log2(r + 1), the discounts of nDCG."""
 

@@ -210,18 +210,10 @@ NumRet = _define_count(
     graded=True,
 )
 NumRel = _define_count(
-    "NumRel",
-    lambda ties: ties.n_relevant,
-    "The number of relevant items, in the list or not.",
-    "R",
-    "num_rel",
+    "NumRel", lambda ties: ties.n_relevant, "The number of relevant items, in the list or not.", "R", "num_rel"
 )
 NumRelRet = _define_count(
-    "NumRelRet",
-    lambda ties: ties.listed,
-    "The number of relevant items in the list.",
-    "hits",
-    "num_rel_ret",
+    "NumRelRet", lambda ties: ties.listed, "The number of relevant items in the list.", "hits", "num_rel_ret"
 )
 NumNonRelJudgedRet = _define_count(
     "NumNonRelJudgedRet",

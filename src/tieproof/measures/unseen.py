@@ -56,11 +56,7 @@ def first_items(
 
 
 def cut_off(
-    ties: Ties,
-    end: Sequence[IntArray] | IntArray,
-    n_relevant: IntArray,
-    n_items: IntArray | None,
-    names: Array,
+    ties: Ties, end: Sequence[IntArray] | IntArray, n_relevant: IntArray, n_items: IntArray | None, names: Array
 ) -> CutOffTies:
     """Return the ties of lists that were cut off; `names` are the names of the queries."""
     listed = ties.listed

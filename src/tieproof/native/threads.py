@@ -19,11 +19,7 @@ Found = TypeVar("Found")
 
 
 def in_order(
-    function: Callable[[Item], Found],
-    items: Iterable[Item],
-    threads: int,
-    stop: Event | None = None,
-    ahead: int = 1,
+    function: Callable[[Item], Found], items: Iterable[Item], threads: int, stop: Event | None = None, ahead: int = 1
 ) -> Generator[Found, None, None]:
     """Yield function(item) for each item in order; about as many items as threads are computed and stored at a time.
 
@@ -66,11 +62,7 @@ def in_order(
 
 
 def for_each(
-    function: Callable[[Item], None],
-    items: Iterable[Item],
-    threads: int,
-    stop: Event | None = None,
-    ahead: int = 1,
+    function: Callable[[Item], None], items: Iterable[Item], threads: int, stop: Event | None = None, ahead: int = 1
 ) -> None:
     """Call function(item) for each item, as `in_order` does; however this ends, no thread is still working."""
     with closing(in_order(function, items, threads, stop, ahead)) as done:

@@ -7,14 +7,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def chances_of_precisions(
-    k: int,
-    n: int,
-    l: int,
-    m: int,
-    first: int,
-    at: FloatArray,
-    room: FloatArray,
-    chances: FloatArray,
+    k: int, n: int, l: int, m: int, first: int, at: FloatArray, room: FloatArray, chances: FloatArray
 ) -> None:
     """Write the probabilities that no precision, and that any one, is at least each value; nothing is skipped."""
     for i, x in enumerate(at.tolist()):

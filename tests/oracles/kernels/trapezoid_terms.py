@@ -12,13 +12,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def trapezoid_terms(
-    k: IntArray,
-    n: IntArray,
-    l: IntArray,
-    m: IntArray,
-    harmonic: WeightTables,
-    room: FloatArray,
-    terms: FloatArray,
+    k: IntArray, n: IntArray, l: IntArray, m: IntArray, harmonic: WeightTables, room: FloatArray, terms: FloatArray
 ) -> None:
     """Write lower, expected, upper and variance, the rows of `terms`."""
     for t, (before, ahead, length, relevant) in enumerate(zip(k, n, l, m, strict=True)):
@@ -47,10 +41,7 @@ def run_before(harmonic: WeightTables, k: int, length: int) -> Pair:
 
 def mean(harmonic: WeightTables, k: int, n: int, l: int, m: int) -> Pair:
     """The mean over all arrangements; at rank 1, the precision before is 0/0, and counts as 1."""
-    parts = [
-        (n + 1, sum_of_run(harmonic, k, k + l), k + 1),
-        (n, run_before(harmonic, k, l), k),
-    ]
+    parts = [(n + 1, sum_of_run(harmonic, k, k + l), k + 1), (n, run_before(harmonic, k, l), k)]
     sums = []
     for first, inverses, rank in parts:
         scaled = times(exactly(first * (l - 1) - (m - 1) * rank), inverses)

@@ -114,10 +114,7 @@ class NoiseReport(Shown, AsJson, AsFrame):
         )
 
 
-UNITS = {
-    "cosine": "the distance between rows of norm 1",
-    "cityblock": "the sum of the absolute differences of a row",
-}
+UNITS = {"cosine": "the distance between rows of norm 1", "cityblock": "the sum of the absolute differences of a row"}
 
 
 def noise(

@@ -54,10 +54,7 @@ class ScoreTable(Shown, AsFrame):
 
     def _table(self) -> Table:
         rows: list[Row] = [
-            (
-                name,
-                *(Cell(f"{result[measure].lower:.4f}", self.best[measure] == name) for measure in self.measures),
-            )
+            (name, *(Cell(f"{result[measure].lower:.4f}", self.best[measure] == name) for measure in self.measures))
             for name, result in self.results.items()
         ]
         queries = count(next(iter(self.results.values())).ties.queries, "query")

@@ -98,11 +98,7 @@ class TruthExamination(Shown, AsFrame):
 
     def columns(self) -> dict[str, Array]:
         """A table with a row for each query, as arrays of equal length."""
-        return {
-            "query": np.arange(len(self.cut)),
-            **{name: getattr(self, name) for name in FAULTS},
-            "cut": self.cut,
-        }
+        return {"query": np.arange(len(self.cut)), **{name: getattr(self, name) for name in FAULTS}, "cut": self.cut}
 
     def _table(self) -> Table:
         rows = [(said, f"{int((getattr(self, name) > 0).sum()):,}") for name, said in FAULTS.items()]

@@ -24,14 +24,7 @@ def draw(curve: "DetCurve", ax: Any) -> Any:
     before = np.concatenate([up[:1], up[:-1]])
     # Between two operating points, the best ordering has the later FNMR, and the worst one has the earlier FNMR.
     ax.fill_between(
-        across,
-        up,
-        before,
-        step="pre",
-        color=style.SKY_BLUE,
-        alpha=0.4,
-        linewidth=0,
-        label="over orderings of ties",
+        across, up, before, step="pre", color=style.SKY_BLUE, alpha=0.4, linewidth=0, label="over orderings of ties"
     )
     ax.plot(across, up, color=style.BLUE, label="all or none of a tie accepted")
     eer = curve.eer

@@ -197,9 +197,4 @@ def tied_estimate(beyond: int, tied: int, total: int, place: int, others: int) -
     """
     p = Fraction(others + 1 - place, others + 1)
     variance = tied * p * (1 - p) * Fraction(others + 1 + tied, others + 2) / total**2
-    return Estimate(
-        beyond / total,
-        float((beyond + tied * p) / total),
-        (beyond + tied) / total,
-        math.sqrt(variance),
-    )
+    return Estimate(beyond / total, float((beyond + tied * p) / total), (beyond + tied) / total, math.sqrt(variance))

@@ -75,10 +75,7 @@ def truth(path: File, named: Collection[str] = ()) -> list[Entry]:
         return [_entry(path, "", "<i4", HEADER, shape)]
     contents = f"for {width:,} ids as int32 and as many distances as float32 of each of {n_queries:,} queries"
     _check_size(path, size, HEADER + 2 * part, contents)
-    return [
-        _entry(path, IDS[0], "<i4", HEADER, shape),
-        _entry(path, DISTANCES, "<f4", HEADER + part, shape),
-    ]
+    return [_entry(path, IDS[0], "<i4", HEADER, shape), _entry(path, DISTANCES, "<f4", HEADER + part, shape)]
 
 
 def ranges(path: File) -> list[Entry]:

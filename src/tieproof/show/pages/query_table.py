@@ -123,12 +123,7 @@ def query_table(
         heads=titles,
         hints=("", *(() if kinds is None else ("",)), *heads.values(), *("" for _ in fixed)),
         rows=[list(row) for row in zip(*_texts(names, kinds, choices[0], fixed, order[:ROWS]), strict=True)],
-        data={
-            "ids": names,
-            "groups": kinds_packed,
-            "choices": kept,
-            "fixed": list(columns.values()),
-        },
+        data={"ids": names, "groups": kinds_packed, "choices": kept, "fixed": list(columns.values())},
         total=len(ids),
         kept=len(order),
         left_out=tuple(left_out),

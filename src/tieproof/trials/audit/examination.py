@@ -12,15 +12,7 @@ from tieproof.measures import Measure
 from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.cases import CLASSES, DIMENSIONS, Case, ClassLayout, groups_of
 from tieproof.trials.audit.conventions import Convention
-from tieproof.trials.audit.luck import (
-    DRAWS,
-    LEVEL,
-    LOOKS,
-    MORE_LOOKS,
-    Luck,
-    differ,
-    step_of,
-)
+from tieproof.trials.audit.luck import DRAWS, LEVEL, LOOKS, MORE_LOOKS, Luck, differ, step_of
 from tieproof.trials.audit.outcomes import SINGLE, Outcome
 from tieproof.trials.audit.systems import BlindSystem, Dice
 

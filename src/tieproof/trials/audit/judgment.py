@@ -16,18 +16,7 @@ from tieproof.trials.audit.cases import Case, ClassLayout
 from tieproof.trials.audit.draws import BlindTrial, Drawn, DrawnTrial
 from tieproof.trials.audit.examination import Board, Examination
 from tieproof.trials.audit.explanations import may_be_a_threshold, may_be_the_average
-from tieproof.trials.audit.luck import (
-    EXPLOIT,
-    FAR,
-    HOPELESS,
-    LEVEL,
-    LOOKS,
-    SUSPICIOUS,
-    Luck,
-    is_gain,
-    rounding,
-    tail,
-)
+from tieproof.trials.audit.luck import EXPLOIT, FAR, HOPELESS, LEVEL, LOOKS, SUSPICIOUS, Luck, is_gain, rounding, tail
 from tieproof.trials.audit.outcomes import Outcome
 
 SHARE = 0.5
