@@ -23,11 +23,11 @@ class _Group(CommandWithExamples, click.Group):
 @command(
     new,
     "Make a bundle for a platform from one small file.\n\n"
-    "COMPETITION is the file of a competition (docs/guides/competitions.md), which tieproof judge reads, too. It gives "
-    "the title, the task, the measures, the distance, the phases with their data, and what the platform shows and "
-    "allows. BUNDLE is the folder to make, or a .zip to upload; it contains pages, the scoring program, the truth, a "
-    "baseline and a starting kit. Participants are ranked by the lower bound of the first measure. They see rounded "
-    "scores and nothing else of a submission.",
+    "COMPETITION is the file of a competition (docs/guides/competitions.md), which tieproof judge reads, too. It "
+    "gives the title, the task, the measures, the distance, the phases with their data, and what the platform shows "
+    "and allows. BUNDLE is the folder to make, or a .zip to upload; it contains pages, the scoring program, the "
+    "truth, a baseline and a starting kit. Participants are ranked by the lower bound of the first measure. They "
+    "see rounded scores and nothing else of a submission.",
     ["tieproof competition new competition.toml bundle/ --platform codabench"],
     competition="The file of the competition (.toml).",
     bundle="The folder or .zip to make; it must not exist yet.",
