@@ -1,6 +1,6 @@
 /* Kernels that test_native_calls.py compiles: they say what came across. */
 
-#include "array.h"
+#include "types.h"
 
 typedef struct {
     Longs first;
@@ -40,7 +40,15 @@ KERNEL Errors errors_of(double value)
     return (Errors){value / 2, value * 2};
 }
 
-#include "as_float.h"
-#include "toy_generic_kernels.h"
-#include "as_double.h"
-#include "toy_generic_kernels.h"
+#define REAL float
+#define Reals Floats
+#define OF(name) name##_float
+#include "toy_generic_kernels.inc"
+#undef REAL
+#undef Reals
+#undef OF
+
+#define REAL double
+#define Reals Doubles
+#define OF(name) name##_double
+#include "toy_generic_kernels.inc"

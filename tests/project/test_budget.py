@@ -35,7 +35,7 @@ ROOMS = {
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
 LINES_OF_SOURCE = 69_339
-LINES_OF_KERNELS = 7_748
+LINES_OF_KERNELS = 7_520
 WORDS_OF_DOCS = 62_726
 PUBLIC_NAMES = 123
 LINES_OF_TESTS = 66_929
@@ -59,7 +59,7 @@ def test_every_room_keeps_its_budget() -> None:
 
 def test_the_source_keeps_its_budget() -> None:
     assert lines_in(SOURCE, "py") <= LINES_OF_SOURCE
-    assert lines_in(ROOT / "src" / "tieproof" / "native" / "kernels", "c", "h") <= LINES_OF_KERNELS
+    assert lines_in(ROOT / "src" / "tieproof" / "native" / "kernels", "c", "h", "inc") <= LINES_OF_KERNELS
 
 
 def test_documents_and_tests_keep_their_budget() -> None:

@@ -12,7 +12,7 @@ signed square of a cosine; SINE: v is the same plus 1, which is the squared sine
 """
 
 CURVE_ERROR = 2.0**-49
-"""The relative error of `distance_of` (curves.h): six operations of at most 2^-53 each, with a margin."""
+"""The relative error of `distance_of` (rounding.h): six operations of at most 2^-53 each, with a margin."""
 
 
 class Curve(NamedTuple):

@@ -115,7 +115,7 @@ def sources_digest() -> str | None:
 
     digest = hashlib.sha256(" ".join(FLAGS).encode())
     for name in sorted(os.listdir(SOURCES)):
-        if name.endswith((".h", ".c")):
+        if name.endswith((".h", ".inc", ".c")):
             with open(os.path.join(SOURCES, name), "rb") as file:
                 digest.update(name.encode() + b"\0" + file.read() + b"\0")
     return digest.hexdigest()[:16]

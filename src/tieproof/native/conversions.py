@@ -29,7 +29,7 @@ Element = np.dtype[Any]
 
 
 class Array(ctypes.Structure):
-    """An array as kernels receive it; `kernels/array.h` describes the fields."""
+    """An array as kernels receive it; `kernels/types.h` describes the fields."""
 
     _fields_ = (
         ("at", ctypes.c_void_p),

@@ -1,4 +1,4 @@
-"""Convert values to distances, one by one: the reference of curves.h."""
+"""Convert values to distances, one by one: the reference of `distance_of` in rounding.h."""
 
 import math
 

@@ -8,7 +8,7 @@
 #ifndef TIEPROOF_CASCADE_H
 #define TIEPROOF_CASCADE_H
 
-#include "pair_parts.h"
+#include "measures.h"
 
 #define FORGOTTEN 0x1p-80 /* Readers who continue with a smaller probability change no digit. */
 

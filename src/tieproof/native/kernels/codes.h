@@ -1,9 +1,243 @@
-/* Rows as codes of type int8, and tiles of their products: distances/codes.py. */
+/* Rows as codes of type int8, and their products by the fastest instruction of this processor. */
 
 #ifndef TIEPROOF_CODES_H
 #define TIEPROOF_CODES_H
 
-#include "dot_products.h"
+#include "processor.h"
+
+/* Dot products of rows of int8, by the fastest instruction of this processor: distances/codes.py.
+
+   Items are arranged in blocks of 16, of which each step contains four codes of each item. The codes of items are
+   passed as unsigned bytes, 128 larger, since the instructions of x86 multiply unsigned by signed bytes. */
+
+#define IN_BLOCK 16
+
+/* The most rows and items of one call of a function below. */
+#define HIGHEST 12
+#define WIDEST 48
+
+/* The number of bytes of items that stay in the cache while rows are multiplied with them. */
+#define CACHED 16384
+
+typedef void DotBlock(const int8_t *const *, const uint8_t *const *, int64_t, int32_t (*)[WIDEST]);
+
+/* A way to compute dot products, with the number of rows, and of blocks of items, that it takes at a time. */
+typedef struct {
+    DotBlock *block;
+    int64_t rows, blocks;
+    int32_t excess; /* of the codes of items as the function takes them */
+} DotWay;
+
+SEPARATE void dot_by_loop(
+    const int8_t *const *row, const uint8_t *const *block, int64_t steps, int32_t (*restrict products)[WIDEST])
+{
+    int32_t sum[IN_BLOCK] = {0};
+    for (int64_t step = 0; step < steps; step++)
+        for (int i = 0; i < IN_BLOCK; i++)
+            for (int d = 0; d < 4; d++)
+                sum[i] += block[0][64 * step + 4 * i + d] * row[0][4 * step + d];
+    memcpy(products[0], sum, sizeof sum);
+}
+
+#if defined __AVX512F__
+#include <immintrin.h>
+
+#define NAME dot_by_256_bits
+#define TARGET __attribute__((target("avx512vnni"), noinline))
+#define VECTOR __m256i
+#define PARTS 2
+#define ROWS 6
+#define BLOCKS 1
+#define NEXT 4
+#define ALL _mm256_set1_epi32
+#define DOT _mm256_dpbusd_epi32
+#include "dots.inc"
+
+#define NAME dot_by_512_bits
+#define TARGET __attribute__((target("avx512vnni"), noinline))
+#define VECTOR __m512i
+#define PARTS 1
+#define ROWS 12
+#define BLOCKS 2
+#define NEXT 4
+#define ALL _mm512_set1_epi32
+#define DOT _mm512_dpbusd_epi32
+#include "dots.inc"
+
+#elif defined WITH_AVX_VNNI
+#include <immintrin.h>
+
+#define NAME dot_by_256_bits
+#define TARGET __attribute__((target("avxvnni"), noinline))
+#define VECTOR __m256i
+#define PARTS 2
+#define ROWS 6
+#define BLOCKS 1
+#define NEXT 4
+#define ALL _mm256_set1_epi32
+#define DOT _mm256_dpbusd_avx_epi32
+#include "dots.inc"
+
+#elif defined __aarch64__
+#include <arm_neon.h>
+
+#ifdef __clang__
+#define WITH_DOT "dotprod"
+#else
+#define WITH_DOT "arch=armv8.2-a+dotprod"
+#endif
+
+#define NAME dot_by_128_bits
+#define TARGET __attribute__((target(WITH_DOT), noinline))
+#define VECTOR int32x4_t
+#define PARTS 4
+#define ROWS 4
+#define BLOCKS 1
+#define NEXT 4
+#define ALL vdupq_n_s32
+#define DOT(sum, items, row) \
+    vdotq_s32(sum, veorq_s8(vreinterpretq_s8_s32(items), vdupq_n_s8(-128)), vreinterpretq_s8_s32(row))
+#include "dots.inc"
+
+#if KNOWS_MATRICES
+#include "dot_matrices.inc"
+#endif
+#endif
+
+/* The fastest way of this processor that is not above `highest`: 0 is the loop, the others are vectors. */
+static inline DotWay dot_way(int64_t highest)
+{
+    int64_t best = dots_of_bytes();
+    int64_t way = highest < best ? highest : best;
+#if defined __AVX512F__
+    if (way == 2)
+        return (DotWay){dot_by_512_bits, 12, 2, 128};
+#endif
+#if defined __AVX512F__ || defined WITH_AVX_VNNI
+    if (way == 1)
+        return (DotWay){dot_by_256_bits, 6, 1, 128};
+#elif defined __aarch64__
+#if KNOWS_MATRICES
+    if (way == 2)
+        return (DotWay){dot_by_matrices, 6, 1, 0};
+#endif
+    if (way == 1)
+        return (DotWay){dot_by_128_bits, 4, 1, 0};
+#endif
+    (void)way;
+    return (DotWay){dot_by_loop, 1, 1, 128};
+}
+
+#ifdef __AVX512F__
+/* For each of some rows, with their own products, which of 32 items reach `lowest` with (product - excess) * of_row *
+   of_item * factor - shift, in float. Returns whether any does. */
+static inline bool near_codes(
+    const int32_t (*products)[WIDEST], const int64_t *row, const int32_t *excess, const float *of_row,
+    const float *lowest, int64_t rows, const void *of_item, const void *factor, const void *shift, uint32_t *near)
+{
+    __m512 item[2], times[2], minus[2];
+    for (int part = 0; part < 2; part++) {
+        item[part] = _mm512_loadu_ps((const float *)of_item + 16 * part);
+        times[part] = _mm512_loadu_ps((const float *)factor + 16 * part);
+        minus[part] = _mm512_loadu_ps((const float *)shift + 16 * part);
+    }
+    uint32_t any = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        near[r] = 0;
+        for (int part = 0; part < 2; part++) {
+            __m512i whole = _mm512_loadu_si512(products[row[r]] + 16 * part);
+            whole = _mm512_sub_epi32(whole, _mm512_set1_epi32(excess[r]));
+            __m512 value = _mm512_mul_ps(_mm512_cvtepi32_ps(whole), _mm512_set1_ps(of_row[r]));
+            value = _mm512_sub_ps(_mm512_mul_ps(_mm512_mul_ps(value, item[part]), times[part]), minus[part]);
+            near[r] |= (uint32_t)_mm512_cmp_ps_mask(value, _mm512_set1_ps(lowest[r]), _CMP_GE_OQ) << 16 * part;
+        }
+        any |= near[r];
+    }
+    return any != 0;
+}
+
+/* What a row is to the items of a tile, whose queries count it, too: its factor and shift. */
+typedef struct {
+    int32_t excess;
+    float scale, lowest, factor, shift;
+} RowOfCodes;
+
+/* For each of some rows: which of 32 items are near it, as `near_codes`, and of which items it is near, if
+   `lowest_of` are the limits of these items. Returns whether there are any. */
+static inline bool near_both_ways(
+    const int32_t (*products)[WIDEST], const RowOfCodes *rows, int64_t count, const void *of_item, const void *factor,
+    const void *shift, const void *lowest_of, uint32_t (*near)[2])
+{
+    __m512 item[2], times[2], minus[2], limit[2];
+    for (int part = 0; part < 2; part++) {
+        item[part] = _mm512_loadu_ps((const float *)of_item + 16 * part);
+        times[part] = _mm512_loadu_ps((const float *)factor + 16 * part);
+        minus[part] = _mm512_loadu_ps((const float *)shift + 16 * part);
+        limit[part] = lowest_of ? _mm512_loadu_ps((const float *)lowest_of + 16 * part) : _mm512_set1_ps(INFINITY);
+    }
+    uint32_t any = 0;
+    for (int64_t r = 0; r < count; r++) {
+        near[r][0] = near[r][1] = 0;
+        for (int part = 0; part < 2; part++) {
+            __m512i whole = _mm512_loadu_si512(products[r] + 16 * part);
+            whole = _mm512_sub_epi32(whole, _mm512_set1_epi32(rows[r].excess));
+            __m512 value = _mm512_mul_ps(_mm512_cvtepi32_ps(whole), _mm512_set1_ps(rows[r].scale));
+            value = _mm512_mul_ps(value, item[part]);
+            __m512 own = _mm512_sub_ps(_mm512_mul_ps(value, times[part]), minus[part]);
+            __m512 of_row = _mm512_mul_ps(value, _mm512_set1_ps(rows[r].factor));
+            of_row = _mm512_sub_ps(of_row, _mm512_set1_ps(rows[r].shift));
+            near[r][0] |= (uint32_t)_mm512_cmp_ps_mask(own, _mm512_set1_ps(rows[r].lowest), _CMP_GE_OQ) << 16 * part;
+            near[r][1] |= (uint32_t)_mm512_cmp_ps_mask(of_row, limit[part], _CMP_GE_OQ) << 16 * part;
+        }
+        any |= near[r][0] | near[r][1];
+    }
+    return any != 0;
+}
+#endif
+
+/* The items of some consecutive blocks that are in a tile. */
+typedef struct {
+    int64_t block, skipped; /* the first block, and the number of its items that are not in the tile */
+    int64_t column, count;  /* the column of the first item that is, and the number of items */
+} Piece;
+
+/* Piece `number` of a tile of so many columns, whose first item is `first`. */
+static inline Piece piece_of(DotWay way, int64_t number, int64_t first, int64_t columns)
+{
+    int64_t block = first / IN_BLOCK + number * way.blocks, start = block * IN_BLOCK - first;
+    int64_t left = start < 0 ? 0 : start, right = start + way.blocks * IN_BLOCK;
+    return (Piece){block, left - start, left, (right < columns ? right : columns) - left};
+}
+
+/* The number of pieces of a tile of so many columns, whose first item is `first`. */
+static inline int64_t pieces_of(DotWay way, int64_t first, int64_t columns)
+{
+    int64_t width = way.blocks * IN_BLOCK;
+    return columns ? (first % IN_BLOCK + columns + width - 1) / width : 0;
+}
+
+/* The number of pieces whose items stay in the cache; rows have so many bytes. */
+static inline int64_t pieces_together(DotWay way, int64_t bytes)
+{
+    int64_t many = CACHED / (way.blocks * IN_BLOCK * bytes);
+    return many > 1 ? many : 1;
+}
+
+/* Compute the products of a piece for the rows from `first` on, and return the row after the last one. */
+static inline int64_t multiply_rows(
+    DotWay way, Chars rows, int64_t first, Bytes blocks, int64_t block, int32_t (*products)[WIDEST])
+{
+    const int8_t *row[HIGHEST];
+    const uint8_t *of_items[WIDEST / IN_BLOCK];
+    for (int64_t r = 0; r < way.rows; r++)
+        row[r] = &AT2(rows, first + r < rows.length ? first + r : rows.length - 1, 0);
+    for (int64_t b = 0; b < way.blocks; b++)
+        of_items[b] = &AT2(blocks, block + b < blocks.length ? block + b : blocks.length - 1, 0);
+    way.block(row, of_items, rows.columns / 4, products);
+    return first + way.rows < rows.length ? first + way.rows : rows.length;
+}
+
+/* Rows as codes of type int8, and tiles of their products: distances/codes.py. */
 
 /* Arrange the codes of items, `excess` larger, in blocks of 16; the last block is filled with codes of zero. */
 KERNEL void arrange_codes(Chars codes, int64_t excess, Bytes blocks)
@@ -46,7 +280,7 @@ static inline double with_finer(int32_t coarse, int32_t mixed, int32_t fine)
     return coarse + (mixed + fine / (double)FINER) / FINER;
 }
 
-APART double product_by_loop(
+SEPARATE double product_by_loop(
     const int8_t *x,
     const int8_t *finer_x,
     const int8_t *y,
@@ -121,98 +355,3 @@ KERNEL void multiply_pairs_of_codes(
 }
 
 #endif
-
-/* The number of independent sums of squares. */
-#undef LANES
-#define LANES 16
-
-/* Write the code and the finer code of a number; add the squares of what they lack. With `times`, the number is
-   multiplied by the unit's reciprocal, which is exact, in less time than a division takes. */
-static inline __attribute__((always_inline)) void OF(encode_number)(
-    REAL number, double unit, bool times, double scale, double per_scale, int8_t *code, int8_t *finer, double *lost,
-    double *still_lost)
-{
-    double value = times ? (double)number * unit : (double)number / unit, near = nearbyint(value * per_scale), rest = value - scale * near;
-    double nearer = nearbyint(rest * (per_scale * FINER)), last = rest - scale / FINER * nearer;
-    *code = (int8_t)near;
-    *finer = (int8_t)nearer;
-    *lost += rest * rest;
-    *still_lost += last * last;
-}
-
-/* Encode the numbers of a row. */
-static inline __attribute__((always_inline)) void OF(encode_row)(
-    const REAL *restrict row, int64_t length, double unit, bool times, double of_code, int8_t *restrict code,
-    int8_t *restrict fine, double *restrict rest, double *restrict last)
-{
-    double per_code = 1 / of_code;
-    int64_t d = 0;
-    for (; d + LANES <= length; d += LANES)
-        for (int lane = 0; lane < LANES; lane++)
-            OF(encode_number)(
-                row[d + lane], unit, times, of_code, per_code, &code[d + lane], &fine[d + lane], &rest[lane],
-                &last[lane]);
-    for (; d < length; d++)
-        OF(encode_number)(row[d], unit, times, of_code, per_code, &code[d], &fine[d], &rest[0], &last[0]);
-}
-
-/* codes[i] = the row first[i] of x, divided by unit[i] and by scale[i], rounded; finer[i] is what is left of it, FINER
-   times larger, rounded; lost[i] are the norms of what the codes, and the codes and finer codes, lack of the row that
-   is divided by unit[i]; total[i] is the sum of the codes. */
-KERNEL void OF(encode)(
-    Reals x, Longs first, Doubles unit, Doubles scale, Chars codes, Chars finer, Ints total, Doubles lost)
-{
-    for (int64_t i = 0; i < first.length; i++) {
-        const REAL *restrict row = ROW(x, AT(first, i)).at;
-        int8_t *restrict code = &AT2(codes, i, 0), *restrict fine = &AT2(finer, i, 0);
-        double of_unit = AT(unit, i), of_code = AT(scale, i);
-        double rest[LANES] = {0.0}, last[LANES] = {0.0};
-        int exponent;
-        if (frexp(of_unit, &exponent) == 0.5 && 1 / of_unit <= DBL_MAX)
-            OF(encode_row)(row, x.columns, 1 / of_unit, true, of_code, code, fine, rest, last);
-        else
-            OF(encode_row)(row, x.columns, of_unit, false, of_code, code, fine, rest, last);
-        int64_t d = x.columns;
-        for (; d < codes.columns; d++)
-            code[d] = fine[d] = 0;
-        double squares = 0.0, last_squares = 0.0;
-        for (int lane = 0; lane < LANES; lane++) {
-            squares += rest[lane];
-            last_squares += last[lane];
-        }
-        AT2(lost, i, 0) = sqrt(squares);
-        AT2(lost, i, 1) = sqrt(last_squares);
-        AT2(total, i, 0) = sum_of_codes(code, codes.columns);
-        AT2(total, i, 1) = sum_of_codes(fine, codes.columns);
-    }
-}
-
-/* Write products, less what the codes of items exceed, times the scales of their row and items. */
-static inline void OF(scale_products)(
-    const int32_t *restrict product, int32_t excess, REAL of_row, const REAL *restrict of_item, int64_t count,
-    REAL *restrict out)
-{
-    for (int64_t j = 0; j < count; j++)
-        out[j] = (REAL)(product[j] - excess) * of_row * of_item[j];
-}
-
-/* out[i, j] = the product of row i and of item first + j, each times its scale.
-
-   way : the fastest way that may be used; all give the same products. */
-KERNEL void OF(multiply_codes)(
-    Chars rows, Ints total, Reals row_scale, Bytes blocks, Reals item_scale, int64_t first, int64_t way, Reals out)
-{
-    DotWay dots = dot_way(way);
-    int32_t products[HIGHEST][WIDEST];
-    int64_t together = pieces_together(dots, rows.columns), pieces = pieces_of(dots, first, out.columns);
-    for (int64_t start = 0; start < pieces; start += together)
-        for (int64_t i = 0; i < rows.length; i += dots.rows)
-            for (int64_t number = start; number < start + together && number < pieces; number++) {
-                Piece piece = piece_of(dots, number, first, out.columns);
-                int64_t end = multiply_rows(dots, rows, i, blocks, piece.block, products);
-                for (int64_t r = i; r < end; r++)
-                    OF(scale_products)(
-                        &products[r - i][piece.skipped], dots.excess * AT2(total, r, 0), AT(row_scale, r),
-                        &AT(item_scale, piece.column), piece.count, &AT2(out, r, piece.column));
-            }
-}

@@ -1,162 +1,148 @@
-/* Count a tile for its rows or its columns: engine/counting.py.
+/* The parts of counting a row that do not depend on the type of the items: the table of buckets, slots and levels:
+   engine/counting.py. */
 
-   Results are written to `room`. When it is full, a kernel returns where to continue. */
+#ifndef TIEPROOF_COUNTING_H
+#define TIEPROOF_COUNTING_H
 
-/* List some items of a row, whose positions are in `close`; return the new number of listed items. */
-static inline int64_t OF(list_items)(
-    const OF(NearEntries) *listed, Places close, int64_t count, Reals raw, int64_t q, int64_t row, int64_t found)
+#include "types.h"
+
+/* The number of buckets for each threshold, and the number of additional buckets; the driver allocates their
+   memory. */
+#define BUCKETS 8
+#define SOME 1024
+
+/* The highest bit of an entry of the table, and its other bits. */
+#define TOUCHED 0x8000
+#define NUMBER 0x7fff
+
+/* The number of entries that are written together; the table has room for as many beyond its last entry. */
+#define RUN 32
+
+/* Write an entry from `start` up to `end`, and perhaps beyond. */
+static inline void write_run(uint16_t *table, int64_t start, int64_t end, uint16_t entry)
 {
-    for (int64_t j = 0; j < count; j++, found++) {
-        uint32_t c = AT(close, j);
-        AT(listed->query, found) = q;
-        AT(listed->row, found) = (int32_t)row;
-        AT(listed->item, found) = (int32_t)c;
-        AT(listed->entry, found) = AT(raw, c);
+    do {
+        for (int64_t i = 0; i < RUN; i++)
+            table[start + i] = entry;
+        start += RUN;
+    } while (start < end);
+}
+
+/* Fill the table: an entry is the number of thresholds above its bucket, and its highest bit is set if the
+   interval of a threshold touches the bucket. The interval of threshold t has the buckets first[t] … last[t], and
+   both ends descend. The table is filled from the lowest bucket up, so that entries written beyond an interval are
+   overwritten. */
+SEPARATE void make_table(
+    const uint32_t *restrict first, const uint32_t *restrict last, int64_t count, int64_t size, uint16_t *restrict table)
+{
+    write_run(table, 0, first[count - 1], (uint16_t)count);
+    for (int64_t t = count - 1; t >= 0; t--) {
+        int64_t end = t ? first[t - 1] : size, touched = (int64_t)last[t] + 1;
+        touched = touched < end ? touched : end;
+        write_run(table, first[t], touched, (uint16_t)(t | TOUCHED));
+        write_run(table, touched, end, (uint16_t)t);
     }
+}
+
+/* Count each item as its bucket suggests, but list the items that may be near a threshold, and return their
+   number. These are counted, too, but because the highest bit of their entries is set, in slots that are never
+   read. */
+SEPARATE int64_t count_by_bucket(
+    const uint32_t *restrict bucket,
+    int64_t items,
+    const uint16_t *restrict table,
+    const int32_t *restrict weight,
+    int32_t *restrict slots,
+    uint32_t *restrict close)
+{
+    uint32_t found = 0, c = 0;
+#define COUNT(i)                              \
+    {                                         \
+        uint32_t entry = table[bucket[c + i]]; \
+        slots[entry] += weight[c + i];        \
+        close[found] = c + i;                 \
+        found += entry >> 15;                 \
+    }
+    for (; c + 4 <= (uint32_t)items; c += 4) {
+        COUNT(0)
+        COUNT(1)
+        COUNT(2)
+        COUNT(3)
+    }
+    for (; c < (uint32_t)items; c++)
+        COUNT(0)
+#undef COUNT
     return found;
 }
 
-/* List item `i` of a tile, which is item `own` of all, for the queries of row `r` that do not leave it out; return the
-   new number of listed items. */
-static inline int64_t OF(list_queries)(
-    const OF(Work) *work, const OF(NearEntries) *listed, Longs first, int64_t r, int64_t own, int64_t i, REAL entry,
-    int64_t found)
+/* Add items to the slots that were found for them. This is a separate loop, because a processor waits for a slot
+   that is known late before it reads the next one. */
+SEPARATE void add_to_slots(
+    const uint32_t *restrict slot,
+    const uint32_t *restrict close,
+    int64_t items,
+    const int32_t *restrict weight,
+    int32_t *restrict slots)
 {
-    Ints run = work->targets.run;
-    for (int64_t q = AT(first, r); q < AT(first, r + 1); q++) {
-        int64_t last = AT(work->targets.last, q), mask = first_run(run, AT(work->targets.first, q), last, own);
-        if (AT(work->limits.few, q) < 0 || (mask < last && own >= AT2(run, mask, 0)))
-            continue;
-        AT(listed->query, found) = q;
-        AT(listed->row, found) = (int32_t)r;
-        AT(listed->item, found) = (int32_t)i;
-        AT(listed->entry, found) = entry;
-        found++;
-    }
-    return found;
+    for (int64_t j = 0; j < items; j++)
+        slots[slot[j]] += weight[close[j]];
 }
 
-/* Whether there is room for placing all items of a full list. */
-static inline bool OF(has_room)(const OF(Work) *work, const OF(TileMemory) *room, const Counted *so_far)
+/* Up to this number of levels, four counts of each level are kept side by side, because neighbors often have the
+   same level. */
+#define FEW_LEVELS 512
+
+/* Count the items at each level and above. */
+SEPARATE void count_from_above(
+    const uint32_t *restrict level, int64_t items, int64_t levels, const int32_t *restrict weight, int32_t *restrict slots)
 {
-    int64_t most = room->listed.query.length;
-    return so_far->placed + 2 * most <= room->placed.place.length
-           && so_far->undecided + most <= work->undecided.query.length;
+    int64_t lanes = levels <= FEW_LEVELS ? 4 : 1, c = 0;
+    memset(slots, 0, (size_t)(lanes * levels) * sizeof *slots);
+    if (lanes > 1) {
+        for (; c + 4 <= items; c += 4) {
+            slots[level[c]] += weight[c];
+            slots[levels + level[c + 1]] += weight[c + 1];
+            slots[2 * levels + level[c + 2]] += weight[c + 2];
+            slots[3 * levels + level[c + 3]] += weight[c + 3];
+        }
+    }
+    for (; c < items; c++)
+        slots[level[c]] += weight[c];
+    if (lanes > 1)
+        for (int64_t i = 0; i < levels; i++)
+            slots[i] += slots[levels + i] + slots[2 * levels + i] + slots[3 * levels + i];
+    int32_t above = 0;
+    for (int64_t i = levels - 1; i >= 0; i--)
+        slots[i] = above += slots[i];
 }
 
-KERNEL Counted OF(count_in_rows)(
-    const OF(Tile) *tile,
-    const Error *error,
-    const OF(Work) *work,
-    int64_t query,
-    int64_t stop,
-    int64_t undecided,
-    const OF(TileMemory) *room)
+/* Convert counts of items at each level and above to the numbers of items that are above a threshold but not above
+   the one before it, and of items at the threshold. The levels of the thresholds descend. */
+SEPARATE void part_by_level(
+    const uint32_t *restrict level,
+    const int32_t *restrict gap,
+    int64_t count,
+    const int32_t *restrict from_above,
+    int32_t *restrict nearer,
+    int32_t *restrict equal)
 {
-    Ints run = work->targets.run;
-    Places open = room->sorting.open;
-    int64_t width = tile->entries.columns, found = 0, used = 0, q = query;
-    Counted so_far = {query, 0, 0, undecided};
-    for (; q < stop; q++) {
-        int64_t first = AT(work->targets.first, q), last = AT(work->targets.last, q), left, right, reaching, kept;
-        double few = AT(work->limits.few, q);
-        if (few < 0)
-            continue;
-        counted(run, first, last, tile->column, tile->column + width, &left, &right);
-        if (left == right)
-            continue;
-        if (found + width > room->listed.query.length) {
-            OF(place_listed)(&room->listed, found, tile, error, work, &room->placed, &so_far);
-            found = 0;
-            if (!OF(has_room)(work, room, &so_far))
-                break;
-        }
-        int64_t row = AT(work->targets.row, q) - tile->row;
-        Reals raw = ROW(tile->entries, row);
-        REAL lowest = AT(work->limits.lowest, q);
-        if (OF(is_crowded)(tile, raw.at, lowest, few, left, right, &reaching)) {
-            int64_t slots = AT(work->thresholds.stop, q) - AT(work->thresholds.start, q) + 1;
-            int64_t end = used + (error->certain ? 2 * slots : slots);
-            if (end > room->tally.length)
-                break;
-            Ints tally = PART(room->tally, used, end);
-            kept = error->certain ? OF(count_exactly)(tile, work, q, &room->sorting, room->near, tally)
-                                  : OF(count_crowded)(tile, work, q, &room->sorting, tally);
-            AT(room->crowded, so_far.tallied++) = q;
-            used = end;
-        } else if (reaching) {
-            const REAL *factor = tile->form.factor.at, *shift = tile->form.shift.at;
-            kept = OF(list_reaching)(raw.at, factor, shift, lowest, left, right, open.at);
-            kept = leave_out(run, first, last, tile->column, kept, open);
-        } else {
-            continue;
-        }
-        found = OF(list_items)(&room->listed, open, kept, raw, q, row, found);
+    int32_t before = 0;
+    for (int64_t t = 0; t < count; t++) {
+        int32_t above = from_above[level[t] + 1], is_first = -(gap[t] != CONTINUED);
+        nearer[t] = above - before; /* none where a tie goes on */
+        equal[t] = (from_above[level[t]] - above) & is_first;
+        before = above;
     }
-    OF(place_listed)(&room->listed, found, tile, error, work, &room->placed, &so_far);
-    so_far.next = q;
-    return so_far;
 }
 
-KERNEL Counted OF(count_in_columns)(
-    const OF(Tile) *tile,
-    const Error *error,
-    const OF(Work) *work,
-    const OF(TileColumns) *columns,
-    int64_t item,
-    int64_t undecided,
-    const OF(TileMemory) *room)
+/* Count the items at each tie as nearer than the next tie. */
+SEPARATE void count_at_ties(const int32_t *restrict gap, int64_t count, const int32_t *restrict equal, int32_t *restrict slots)
 {
-    Longs first = columns->first;
-    OF(NearEntries) near = room->listed;
-    Places close = room->sorting.close;
-    int64_t items = tile->entries.length, width = tile->entries.columns, found = 0, i = item;
-    int64_t queries = AT(first, width) - AT(first, 0);
-    Counted so_far = {item, 0, 0, undecided};
-    for (; i < items; i++) {
-        if (found + queries > near.query.length) {
-            OF(place_listed)(&near, found, tile, error, work, &room->placed, &so_far);
-            found = 0;
-            if (!OF(has_room)(work, room, &so_far))
-                break;
-        }
-        Reals raw = ROW(tile->entries, i);
-        int64_t own = tile->column + i;
-        int64_t rows = OF(list_rows)(
-            raw.at, AT(tile->form.factor, i), AT(tile->form.shift, i), columns->lowest.at, width, close.at);
-        for (int64_t j = 0; j < rows; j++) {
-            int64_t r = AT(close, j);
-            found = OF(list_queries)(work, &near, first, r, own, i, raw.at[r], found);
-        }
+    int64_t next = count;
+    for (int64_t t = count - 1; t >= 0; t--) {
+        slots[next] += equal[t]; /* none where a tie goes on */
+        next = gap[t] == CONTINUED ? next : t;
     }
-    OF(place_listed)(&near, found, tile, error, work, &room->placed, &so_far);
-    so_far.next = i;
-    return so_far;
 }
 
-KERNEL void OF(add_up)(const OF(Work) *work, const OF(TileMemory) *room, int64_t tallied, int64_t placed, bool exact)
-{
-    Counts counts = work->counts;
-    int64_t used = 0;
-    for (int64_t i = 0; i < tallied; i++) {
-        int64_t q = AT(room->crowded, i), start = AT(work->thresholds.start, q);
-        int64_t count = AT(work->thresholds.stop, q) - start;
-        int32_t *restrict gap = counts.gap.at + start, *restrict equal = counts.equal.at + start;
-        const int32_t *restrict tally = room->tally.at + used;
-        for (int64_t t = 0; t < count; t++)
-            gap[t] += tally[t];
-        used += count + 1;
-        if (exact) {
-            for (int64_t t = 0; t < count; t++)
-                equal[t] += tally[count + 1 + t];
-            used += count + 1;
-        }
-    }
-    for (int64_t i = 0; i < placed; i++) {
-        int64_t place = AT(room->placed.place, i);
-        if (place >= 0)
-            AT(counts.gap, place) += AT(room->placed.weight, i);
-        else
-            AT(counts.equal, ~place) += AT(room->placed.weight, i);
-    }
-}
+#endif

@@ -7,8 +7,7 @@
 #ifndef TIEPROOF_DIGESTS_H
 #define TIEPROOF_DIGESTS_H
 
-#include "bits.h"
-#include "documents.h"
+#include "runs.h"
 
 typedef unsigned __int128 Wide;
 

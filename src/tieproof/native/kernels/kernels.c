@@ -1,88 +1,103 @@
-/* All kernels in one library. Headers with functions for several element types are included once for each type. */
+/* All kernels in one library. A file .inc has functions for several types of elements, and is included once for each. */
 
-#include "array.h"
-#include "arrangements.h"
 #include "cascade.h"
+#include "codes.h"
 #include "collisions.h"
-#include "curves.h"
+#include "counting.h"
 #include "digests.h"
-#include "digits.h"
-#include "distinct.h"
-#include "documents.h"
-#include "first_and_last.h"
-#include "guide.h"
-#include "intervals.h"
-#include "largest_precisions.h"
+#include "exact.h"
 #include "levels.h"
-#include "lines.h"
-#include "order.h"
+#include "lists.h"
+#include "measures.h"
 #include "pooled.h"
-#include "precision_terms.h"
+#include "precisions.h"
 #include "processor.h"
-#include "ranked.h"
+#include "products.h"
 #include "ranking.h"
-#include "resolve.h"
 #include "rounding.h"
-#include "running_sums.h"
-#include "scan.h"
+#include "runs.h"
+#include "search.h"
 #include "shifted.h"
-#include "short_sums.h"
-#include "sines.h"
-#include "slices.h"
-#include "sums_by_query.h"
-#include "table.h"
-#include "trapezoid_terms.h"
-#include "weighted_sums.h"
-#include "words.h"
+#include "types.h"
 
-#include "as_double.h"
-#include "bit_tiles.h"
-#include "cityblock.h"
-#include "codes.h"
-#include "counting_tiles.h"
-#include "judged.h"
-#include "list_counts.h"
-#include "maxima.h"
-#include "pairs.h"
-#include "rounding_tiles.h"
-#include "row_digests.h"
+#define REAL double
+#define Reals Doubles
+#define OF(name) name##_double
+#include "codes.inc"
+#include "tiles.inc"
+#include "counting.inc"
+#include "nearest.inc"
+#include "sifting.inc"
+#include "distances.inc"
+#include "judged.inc"
+#include "lists.inc"
+#include "exact.inc"
+#include "rounding.inc"
+#include "digests.inc"
 #include "terms.h"
-#include "twofold.h"
 #include "zeros.h"
+#undef REAL
+#undef Reals
+#undef OF
 
-#include "as_float.h"
-#include "bit_tiles.h"
-#include "cityblock.h"
-#include "codes.h"
-#include "counting_tiles.h"
-#include "judged.h"
-#include "list_counts.h"
-#include "maxima.h"
-#include "pairs.h"
-#include "rounding_tiles.h"
-#include "row_digests.h"
+#define REAL float
+#define Reals Floats
+#define OF(name) name##_float
+#include "codes.inc"
+#include "tiles.inc"
+#include "counting.inc"
+#include "nearest.inc"
+#include "sifting.inc"
+#include "distances.inc"
+#include "judged.inc"
+#include "lists.inc"
+#include "exact.inc"
+#include "rounding.inc"
+#include "digests.inc"
 #include "terms.h"
-#include "twofold.h"
 #include "zeros.h"
+#undef REAL
+#undef Reals
+#undef OF
 
-#include "as_long.h"
-#include "judged.h"
-#include "list_counts.h"
-#include "row_digests.h"
+#define REAL int64_t
+#define Reals Longs
+#define OF(name) name##_long
+#include "judged.inc"
+#include "lists.inc"
+#include "digests.inc"
+#undef REAL
+#undef Reals
+#undef OF
 
-#include "as_int.h"
-#include "judged.h"
-#include "list_counts.h"
-#include "row_digests.h"
+#define REAL int32_t
+#define Reals Ints
+#define OF(name) name##_int
+#include "judged.inc"
+#include "lists.inc"
+#include "digests.inc"
+#undef REAL
+#undef Reals
+#undef OF
 
-#include "as_char.h"
-#include "judged.h"
-#include "row_digests.h"
+#define REAL int8_t
+#define Reals Chars
+#define OF(name) name##_char
+#include "judged.inc"
+#include "digests.inc"
+#undef REAL
+#undef Reals
+#undef OF
 
-#include "as_word.h"
-#include "row_digests.h"
+#define REAL uint64_t
+#define Reals Words
+#define OF(name) name##_word
+#include "digests.inc"
+#undef REAL
+#undef Reals
+#undef OF
 
-#include "without_tiles.h"
+#include "resolve.h"
 
 /* The digest of the sources, for native/loading.py, and the compiler's flags, for the tests. */
 KERNEL const char *made_of(void)

@@ -3,7 +3,7 @@
 #ifndef TIEPROOF_LEVELS_H
 #define TIEPROOF_LEVELS_H
 
-#include "differing_bits.h"
+#include "products.h"
 
 /* The number of counts that are kept side by side for each of few levels, because neighboring items are often at the
    same. */
@@ -86,7 +86,7 @@ static inline int64_t inside(int64_t place, int64_t first, int64_t count)
 }
 
 /* The sum of the counts first … last-1. */
-APART int64_t sum_of_counts(const uint32_t *counts, int64_t first, int64_t last)
+SEPARATE int64_t sum_of_counts(const uint32_t *counts, int64_t first, int64_t last)
 {
     uint32_t sum = 0;
     for (int64_t i = first; i < last; i++)

@@ -4,7 +4,7 @@
 #ifndef TIEPROOF_POOLED_H
 #define TIEPROOF_POOLED_H
 
-#include "array.h"
+#include "types.h"
 
 typedef struct {
     Longs weight, lowest, highest;

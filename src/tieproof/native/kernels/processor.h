@@ -4,7 +4,7 @@
 #ifndef TIEPROOF_PROCESSOR_H
 #define TIEPROOF_PROCESSOR_H
 
-#include "array.h"
+#include "types.h"
 
 /* Compilers know the instructions of AVX-VNNI since these versions. */
 #if defined __AVX2__ && (__clang_major__ >= 12 || (!defined __clang__ && __GNUC__ >= 11))

@@ -1,12 +1,12 @@
-/* Count the items that a tile could not decide, by sharper intervals and by exact keys: engine/resolve.py. */
+/* Count the pairs that tiles could not decide, and those that have no tile. */
 
 #ifndef TIEPROOF_RESOLVE_H
 #define TIEPROOF_RESOLVE_H
 
-#include "digits.h"
-#include "intervals.h"
-#include "searching.h"
-#include "structures.h"
+#include "exact.h"
+#include "ranking.h"
+
+/* Count the items that a tile could not decide, by sharper intervals and by exact keys: engine/resolve.py. */
 
 KERNEL int64_t place_intervals(
     Doubles low, Doubles high, Longs origin, const Undecided *items, Longs starts, Longs stops, Ints gap)
@@ -120,6 +120,23 @@ KERNEL void place_by_keys(
         } else if (own + start - shift < end) {
             AT(counts->gap, own + start - shift) += weight;
         }
+    }
+}
+
+/* Pairs that are counted or kept without tiles: engine/resolve.py, engine/keeping.py. */
+
+KERNEL void hide_in_rows(Ints run, Longs first, Longs last, int64_t start, Floats nearness)
+{
+    for (int64_t q = 0; q < nearness.length; q++)
+        hide_float(run, AT(first, q), AT(last, q), start, ROW(nearness, q));
+}
+
+/* The k-th largest of the values start[q] … start[q + 1] - 1 of each query; if they are fewer, minus infinity. */
+KERNEL void floors(Longs start, Doubles value, int64_t k, Doubles floor)
+{
+    for (int64_t q = 0; q < floor.length; q++) {
+        int64_t first = AT(start, q), count = AT(start, q + 1) - first;
+        AT(floor, q) = count >= k ? kth_largest_double(value.at + first, count, k) : -INFINITY;
     }
 }
 

@@ -3,7 +3,7 @@
 #ifndef TIEPROOF_SHIFTED_H
 #define TIEPROOF_SHIFTED_H
 
-#include "structures.h"
+#include "types.h"
 
 typedef struct {
     double size, most;

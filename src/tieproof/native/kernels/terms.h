@@ -1,6 +1,6 @@
 /* Products of sparse rows: distances/exact/terms.py. */
 
-#include "array.h"
+#include "types.h"
 
 /* Sparse rows: row r has the entries starts[r] … starts[r + 1]-1, with ascending terms. */
 typedef struct {

@@ -1,6 +1,6 @@
 /* Items that share no term with a query: engine/zeros.py. */
 
-#include "structures.h"
+#include "types.h"
 
 /* Add the weights of the zeros of each query, which is a row of the tile or, if `turned`, a column; item[q] is one of
    these items, and -1 before. The items begin with `start`, and have the weights. */
