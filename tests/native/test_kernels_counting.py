@@ -18,7 +18,7 @@ from kernels.placing import settle as settle_one_by_one
 from thresholds import guided, masks_of
 from tieproof.distances.codes import arrange_codes as codes_in_blocks
 from tieproof.distances.space import Error, NearnessForm
-from tieproof.engine import counting, levels, pieces, ranked, resolve
+from tieproof.engine import counting, levels, memory, pieces, ranked, resolve
 from tieproof.engine.pieces import NearPairs
 from tieproof.engine.structures import CONTINUED, Counts, Targets, Thresholds, Tile, TileMemory, Undecided, Work
 
@@ -146,8 +146,8 @@ def room_of(made: Made, work: Work, side: int) -> TileMemory:
     """The smallest possible working memory, filled with the remains of another tile."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("LIST", "PLACED", "TALLY"):
-            patch.setattr(counting, name, 1)
-        room = counting.make_room(side, len(made.targets.row), work.thresholds, made.tile.entries.dtype)
+            patch.setattr(memory, name, 1)
+        room = memory.make_room(side, len(made.targets.row), work.thresholds, made.tile.entries.dtype)
     for array in (*room.listed, *room.placed, room.crowded, room.tally, *room.sorting, room.near):
         array[...] = 1
     return room
@@ -165,7 +165,7 @@ def check(known: Known, few: float | None, way: Way) -> None:
         limits = limits._replace(few=np.where(limits.few < 0, -1.0, few))
     side = max(made.tile.entries.shape[1], len(made.targets.row))
     found = Counts(made.gap.copy(), np.zeros_like(made.gap))
-    work = Work(made.targets, made.thresholds, limits, found, counting.room_for_items(side))
+    work = Work(made.targets, made.thresholds, limits, found, memory.room_for_items(side))
     undecided = []
     for used in way(work, room_of(made, work, side)):
         undecided += list(zip(*(part[:used].tolist() for part in work.undecided), strict=True))

@@ -15,7 +15,7 @@ import pytest
 from thresholds import guided, masks_of
 from tieproof.distances.exact.bounds import ARITHMETIC, UNIT_ROUNDOFF
 from tieproof.distances.space import Error, NearnessForm
-from tieproof.engine import counting, pieces, resolve
+from tieproof.engine import counting, memory, pieces, resolve
 from tieproof.engine.ranked import join
 from tieproof.engine.ranking import runs_of
 from tieproof.engine.structures import CONTINUED, Counts, Targets, Tile, TileColumns, TileMemory, Undecided, Work
@@ -168,8 +168,8 @@ def columns_of(case: Case, work: Work) -> TileColumns:
 
 def room_of(tile: Tile, work: Work) -> TileMemory:
     """The smallest possible working memory, so that it is often full, with the remains of another tile."""
-    with patched(counting, "LIST", 1), patched(counting, "PLACED", 1), patched(counting, "TALLY", 1):
-        room = counting.make_room(max(tile.entries.shape), len(work.targets.row), work.thresholds, tile.entries.dtype)
+    with patched(memory, "LIST", 1), patched(memory, "PLACED", 1), patched(memory, "TALLY", 1):
+        room = memory.make_room(max(tile.entries.shape), len(work.targets.row), work.thresholds, tile.entries.dtype)
     for array in (*room.listed, *room.placed, room.crowded, room.tally, *room.sorting, room.near):
         array[...] = 1
     return room
@@ -251,7 +251,7 @@ def test_whole_numbers_come_with_few_and_with_many_levels() -> None:
     def extent(limit: int) -> int:
         return 3 * limit
 
-    assert extent(300) < counting.WHOLE_NUMBERS < extent(3000)
+    assert extent(300) < memory.WHOLE_NUMBERS < extent(3000)
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -367,10 +367,10 @@ def test_more_thresholds_than_buckets_can_number() -> None:
     case = exact_case(random, entries, plain_form(300, np.float32, random, False), entries.astype(np.int64), 30)
     case.row, case.masked = [0, 1], [[3, 4, 5], []]
     for length in (
-        counting.MOST_THRESHOLDS - 1,
-        counting.MOST_THRESHOLDS,
-        counting.MOST_THRESHOLDS + 1,
-        2 * counting.MOST_THRESHOLDS + 3,
+        memory.MOST_THRESHOLDS - 1,
+        memory.MOST_THRESHOLDS,
+        memory.MOST_THRESHOLDS + 1,
+        2 * memory.MOST_THRESHOLDS + 3,
     ):
         falling = (500 - np.arange(length) / 64).tolist()
         case.heads = case.keys = [falling, falling[:7]]
@@ -385,7 +385,7 @@ def test_more_items_at_once_than_a_list_holds() -> None:
     for q in range(case.queries):
         case.masked[q] = case.masked[q][:3]
     near = sum((case.exact[r] >= h[-1]).sum() for r, h in zip(case.row, case.heads, strict=True) if h)
-    assert near > 2 * counting.LIST
+    assert near > 2 * memory.LIST
     assert not any(check_all(case))
 
 
@@ -502,8 +502,8 @@ def test_the_guide_leads_to_the_first_key_that_is_not_nearer(
         targets = Targets(np.where(np.arange(4) == q, 7, 8), nobody, nobody, np.zeros((0, 2), dtype=np.int32))
         limits = counting.limits_of(thresholds, False, np.float64)._replace(few=np.full(4, np.inf))
         counts, expected = (Counts(*np.zeros((2, stop[-1]), dtype=np.int32)) for _ in range(2))
-        work = Work(targets, thresholds, limits, counts, counting.room_for_items(10**4))
-        room = counting.make_room(len(near), 4, thresholds, np.float64)
+        work = Work(targets, thresholds, limits, counts, memory.room_for_items(10**4))
+        room = memory.make_room(len(near), 4, thresholds, np.float64)
         counted = pieces.count_in_rows(tile, certain(1, len(near)), work, q, q + 1, 0, room)
         assert (counted.next, counted.undecided) == (q + 1, 0)
         pieces.add_up(work, room, counted.tallied, counted.placed, True)

@@ -9,7 +9,7 @@ import pytest
 
 from tieproof.distances import bits, codes, inner_space, short_sums, space
 from tieproof.distances.exact import rows
-from tieproof.engine import counting, pieces, plan, ranking
+from tieproof.engine import counting, memory, pieces, plan, ranking
 
 Patch = pytest.MonkeyPatch
 
@@ -46,7 +46,7 @@ def columns_then_buckets(patch: Patch) -> None:
 
 def little_room(patch: Patch) -> None:
     patch.setattr(plan, "UNDECIDED", (1, 1))
-    patch.setattr(counting, "LIST", 1)
+    patch.setattr(memory, "LIST", 1)
 
 
 def ranked_together(patch: Patch) -> None:

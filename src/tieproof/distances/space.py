@@ -13,11 +13,11 @@ from tieproof.distances.codes import CodedTile
 from tieproof.distances.exact import reals, words
 from tieproof.distances.exact.bounds import SAFETY, UNIT_ROUNDOFF, Intervals
 from tieproof.distances.exact.reals import Digits
-from tieproof.distances.exact.rows import Rows, spans
+from tieproof.distances.exact.rows import Rows
 from tieproof.distances.exact.slices import LARGEST_BATCH, ExactRows, PairBatch
 from tieproof.distances.exact.terms import PreparedTerms
 from tieproof.distances.exact.words import SumOfWords
-from tieproof.native.threads import for_each
+from tieproof.distances.prepared import Prepared
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
 Entries = npt.NDArray[np.floating[Any]]
@@ -139,7 +139,7 @@ class Space(ABC):
         if self.items.sparse:
             self.prepared = self.of_sides(lambda rows: PreparedTerms(rows, kind, normalize, own.keep_bytes))
         else:
-            self.prepared = self.of_sides(lambda rows: Prepared(rows, kind, normalize, own))
+            self.prepared = self.of_sides(lambda rows: Prepared(rows, kind, normalize, own.keep_bytes, own.threads))
 
     def of_sides(self, make: Callable[[Rows], Side]) -> tuple[Side, Side]:
         """Return what is made of the queries, and of the items; only once if they are the same rows."""
@@ -333,37 +333,3 @@ class Space(ABC):
     def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """Return the exact keys of the pairs of a batch."""
         raise NotImplementedError
-
-
-class Prepared:
-    """Rows prepared for tiles: divided, rounded to the tile's type, and kept after `keep` if memory allows."""
-
-    def __init__(self, rows: Rows, dtype: np.dtype[Any], normalize: bool, resources: Resources) -> None:
-        self.rows, self.threads = rows, resources.threads
-        self.dtype = dtype
-        self.norm = np.where(rows.norm > 0, rows.norm, 1.0) if normalize else None
-        self.keeps = len(rows) * rows.dimensions * dtype.itemsize <= resources.keep_bytes
-        self.kept: Entries | None = None
-
-    def keep(self) -> None:
-        """Prepare all rows, once."""
-        if self.kept is not None or not self.keeps:
-            return
-        kept = np.empty((len(self.rows), self.rows.dimensions), dtype=self.dtype)
-
-        def fill(span: slice) -> None:
-            kept[span] = self.values(span)
-
-        for_each(fill, spans(len(self.rows), self.rows.dimensions), self.threads)
-        self.kept = kept
-
-    def values(self, span: slice | IntArray) -> FloatArray:
-        """The rows of `span`, computed from the embeddings, before they are rounded."""
-        values = self.rows.values(span)
-        if self.norm is not None:
-            values /= self.norm[span, None]
-        return values
-
-    def __getitem__(self, span: slice | IntArray) -> Entries:
-        """The rows of `span`."""
-        return self.values(span).astype(self.dtype) if self.kept is None else self.kept[span]

@@ -1,5 +1,5 @@
 /* The parts of counting a row that do not depend on the type of the items: the table of buckets, slots and levels:
-   engine/counting.py. */
+   engine/counting.py, engine/memory.py. */
 
 #ifndef TIEPROOF_COUNTING_H
 #define TIEPROOF_COUNTING_H
@@ -9,7 +9,7 @@
 /* The number of buckets for each threshold, and the number of additional buckets; the driver allocates their
    memory. */
 #define BUCKETS 8
-#define SOME 1024
+#define MORE_BUCKETS 1024
 
 /* The highest bit of an entry of the table, and its other bits. */
 #define TOUCHED 0x8000
