@@ -18,8 +18,8 @@ pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no do
 
 ROOMS = {
     "inputs": 9_789,
-    "distances": 4_721,
-    "engine": 4_870,
+    "distances": 4_729,
+    "engine": 4_864,
     "native": 850,
     "measures": 6_786,
     "show": 1_660,
@@ -34,7 +34,7 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 69_339
+LINES_OF_SOURCE = 69_341
 LINES_OF_KERNELS = 7_520
 WORDS_OF_DOCS = 62_726
 PUBLIC_NAMES = 123
