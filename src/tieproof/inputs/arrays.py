@@ -119,7 +119,9 @@ def sparse_form(values: Any) -> str:
         return f"a sparse matrix ({type(values).__name__})"
     if str(getattr(values, "layout", "")).startswith("torch.sparse"):
         return f"a tensor of the layout {str(values.layout).removeprefix('torch.')}"
-    several = isinstance(values, list | tuple) or (isinstance(values, np.ndarray) and values.dtype == object)
+    several = isinstance(values, list | tuple) or (
+        isinstance(values, np.ndarray) and values.dtype == object and values.ndim > 0
+    )
     return DICTIONARIES if several and len(values) and all(isinstance(each, Mapping) for each in values) else ""
 
 
