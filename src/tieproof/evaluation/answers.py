@@ -174,9 +174,7 @@ def _coded(of_queries: Array, of_items: Array) -> tuple[IntArray, IntArray]:
 
 
 def _times(codes: IntArray, among: IntArray) -> IntArray:
-    """Return how often each number occurs in `among`."""
-    count = 1 + max(int(codes.max(initial=0)), int(among.max(initial=0)))
-    times: IntArray = np.bincount(among, minlength=count)[codes]
+    times: IntArray = np.bincount(among, minlength=int(codes.max(initial=0)) + 1)[codes]
     return times
 
 
@@ -212,6 +210,5 @@ def _nothing(count: int) -> Ties:
 def _with_unanswered(ties: Ties, added: IntArray, relevant: IntArray, worst: bool) -> Ties:
     """Return the ties with so many more items without an answer, (q,), and relevant ones among them."""
     none = np.zeros_like(added)
-    if worst:
-        return surrounded(ties, before=(added - relevant, none), behind=(relevant, relevant))
-    return surrounded(ties, before=(none, none), behind=(added, relevant))
+    first, last = (added - relevant, relevant) if worst else (none, added)
+    return surrounded(ties, before=(first, none), behind=(last, relevant))

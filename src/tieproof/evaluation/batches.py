@@ -122,7 +122,6 @@ class Evaluator:
         return f"<Evaluator: {items} in {batches:,} {'batch' if batches == 1 else 'batches'}>"
 
     def _batches_given(self) -> int:
-        """The number of batches given on both sides."""
         return sum(map(len, self._batches.values()))
 
     @unchanged_files

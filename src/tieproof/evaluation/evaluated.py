@@ -238,11 +238,7 @@ def over_queries(estimate: Estimate[FloatArray]) -> Estimate[float]:
 
 
 def mean_of_means(means: Sequence[Estimate[float]]) -> Estimate[float]:
-    """The unweighted mean of the categories' means; no query is in two categories, so variances add up.
-
-    >>> mean_of_means([Estimate(0.0, 0.5, 1.0, 0.5), Estimate(1.0, 1.0, 1.0, 0.0)])
-    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.25)
-    """
+    """The unweighted mean of the categories' means; no query is in two categories, so variances add up."""
     rows = [(each.lower, each.expected, each.upper, each.std * each.std) for each in means]
     noise = [(each.noise.lower, each.noise.upper) for each in means if each.noise is not None]
     return mean(np.array([*zip(*rows, strict=True), *zip(*noise, strict=True)]))
@@ -274,11 +270,7 @@ class TieSummary:
 
 
 def summarize(counts: IntArray, zero_vectors: int) -> TieSummary:
-    """The summary over all queries of the counts (4, Q) of ties, ambiguous ties, the largest tie and open ends.
-
-    >>> summarize(np.array([[1, 2], [0, 1], [3, 5], [0, 0]]), zero_vectors=0).queries_with_ambiguous_ties
-    1
-    """
+    """The summary over all queries of the counts (4, Q) of ties, ambiguous ties, the largest tie and open ends."""
     ties, ambiguous, largest, open_ends = counts
     return TieSummary(
         queries=counts.shape[1],

@@ -102,7 +102,6 @@ def _with_pairs(relevance: Relevance, items: Words, queries: Words) -> Words:
 
 
 def _add_pairs(query: IntArray, item: IntArray, what: Words, items: Words, queries: Words) -> None:
-    """Add the digest of each pair to the digest of its query."""
     for start in range(0, len(query), PAIRS_AT_A_TIME):
         span = slice(start, start + PAIRS_AT_A_TIME)
         add_digests(query[span], np.column_stack([items[item[span]], what[span]]), queries)
@@ -187,5 +186,4 @@ class RankingDigests:
 
 
 def _stacked(*columns: IntArray) -> Words:
-    """Stack columns of numbers as rows of words."""
     return np.column_stack(columns).view(np.uint64)

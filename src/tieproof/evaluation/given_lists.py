@@ -52,9 +52,8 @@ def evaluate_lists(
     noise: Any = None,
     precision: str | None = None,
 ) -> Evaluated:
-    """Evaluate lists of numbers, or a table of them, rounded to a precision if there is one.
+    """Evaluate lists of "scores" or "distances", or a table of them, rounded to a precision if there is one.
 
-    name : "scores" or "distances"
     judged_by, grouped_by : the arguments of `as_judged`, and the categories and the average
     """
     check_rounded(precision, noise)
@@ -185,7 +184,6 @@ def _spans_of(rows: Rows, judged: Rows | LabeledRows) -> Iterator[slice]:
 
 
 def _has_grades(judged: Rows | LabeledRows, span: slice) -> bool:
-    """Whether any item has a grade above 0 other than 1."""
     if isinstance(judged, LabeledRows):
         return False
     grades, start = joined(judged[span])

@@ -176,7 +176,6 @@ def problem_of(result: Measured, given: Mapping[str, Any]) -> Problem:
 
 
 def _in_embeddings(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
-    """Find the nearest items by a distance between embeddings."""
     from tieproof.engine import neighbors_of
 
     problem = problem_of(result, given)
@@ -206,7 +205,6 @@ def lists_of(result: Measured, given: Mapping[str, Any]) -> tuple[str, Rows, Row
 
 
 def _in_lists(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
-    """Find the nearest items by given scores or distances."""
     from tieproof.engine import nearest_of_numbers
 
     name, rows, judged = lists_of(result, given)
@@ -237,7 +235,6 @@ def run_of(result: Measured, given: Mapping[str, Any]) -> tuple[JudgedDocuments,
 
 
 def _in_run(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
-    """Find the nearest documents by the scores of a run."""
     judged, ranked, _, names = run_of(result, given)
     number = {name: place for place, name in enumerate(names)}
     for query in result.query_ids[places].tolist():
@@ -246,7 +243,6 @@ def _in_run(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Ite
 
 
 def _values_of(documents: Documents, values: FloatArray, number: int) -> dict[str, float]:
-    """Return the documents of a query and their values."""
     rows = np.flatnonzero(documents.query == number).tolist()
     return {documents.id(row).decode(errors="replace"): float(values[row]) for row in rows}
 

@@ -119,7 +119,6 @@ def _categories(result: Measured, measure: str) -> dict[str, Any]:
 
 
 def _query(result: Measured, values: Estimate[FloatArray], at: int) -> dict[str, Any]:
-    """The name, the value and the ties of the query at one position."""
     ties = result.ties_per_query
     return {
         "name": printable(result.query_ids[at]),
@@ -186,7 +185,6 @@ def _worst_queries(
 
 
 def _nearest_of(found: Nearest, gallery: Contents) -> dict[str, Any]:
-    """The nearest items of a query, tie by tie, with their contents; `more` items of a tie are not shown."""
     ties = [
         {
             "first": tie.rank,
@@ -203,7 +201,6 @@ def _nearest_of(found: Nearest, gallery: Contents) -> dict[str, Any]:
 
 
 def _look(worst: Sequence[Mapping[str, Any]]) -> str:
-    """How the nearest items are shown: as images, as texts, or only by their names."""
     ties = [tie for row in worst if row["nearest"] for tie in row["nearest"]["ties"]]
     items = [content for tie in ties for content, _ in tie["shown"]]
     return "pictures" if any(item.image for item in items) else "texts" if any(item.text for item in items) else "ids"
@@ -223,7 +220,6 @@ def _table_of_queries(result: Measured, per_query: Mapping[str, Estimate[FloatAr
 
 
 def _setting(result: Measured) -> list[tuple[str, str]]:
-    """What was evaluated, as pairs of a name and a value."""
     setting, ties = result.setting, result.ties
     rounded = f" rounded to {setting.precision}" if setting.precision else ""
     if setting.dimensions is None:
@@ -285,6 +281,5 @@ def _not_shown(budget: EmbeddedImages) -> Iterator[str]:
 
 
 def _first_names(names: Sequence[Any], most: int) -> str:
-    """The first names, and how many more there are."""
     shown = ", ".join(map(str, names[:most]))
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"

@@ -30,12 +30,7 @@ OVER = {"micro": "queries", "macro": "categories"}
 
 
 def height(result: Measured) -> float:
-    """The height of the picture in inches, so that all measures and categories are legible.
-
-    >>> import tieproof as tp
-    >>> height(tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["AP", "P@1"]))
-    2.54
-    """
+    """The height of the picture in inches, so that all measures and categories are legible."""
     return 1.9 + 0.32 * len(list(_lines(result)))
 
 

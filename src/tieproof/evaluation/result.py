@@ -201,7 +201,7 @@ class Result(Measured, Shown, AsFrame, AsPage):
         >>> f"{result['RR']:.2f}", f"{result.printed['RR']:.2f}"
         ('0.33 ≤ 0.61 ≤ 1.00', '0.33')
         """
-        from tieproof.evaluation.printed import printed  # rarely needed
+        from tieproof.evaluation.one_order import printed  # rarely needed
 
         return type(self)(self.evaluated, self.ci, printed(self, rule, evaluated))
 
@@ -308,7 +308,6 @@ def flat_name(measure: str) -> str:
 
 
 def _numbers_of(result: Result) -> dict[str, Any]:
-    """What `Result.to_dict` has of all queries, and of each category."""
     return {
         "measures": {name: asdict(result[name]) for name in result.measures},
         "ties": asdict(result.ties),

@@ -141,7 +141,6 @@ def _like_scores(query: IntArray, grades: FloatArray, fractions: FloatArray) -> 
 
 
 def _different(query: IntArray, value: FloatArray) -> int:
-    """Return how many values are left if equal ones of each query count once."""
     return len(np.unique(np.column_stack([query, value]), axis=0))
 
 

@@ -117,7 +117,6 @@ def run_parts(
         complete = (length > 0) & ((scores.given[0] < (truncated or np.inf)) | _end_before(scores, scores.given[1]))
 
     def ties_of(which: BoolArray) -> Ties:
-        """Return the ties of some lists, which are all complete or all cut off."""
         listed, ranked = np.flatnonzero(which), _only_of(which, scores)
         smallest = np.minimum.reduceat(ranked.score, ranked.start[:-1])
 
@@ -161,7 +160,6 @@ def _end_before(scores: RelevantScores, smallest: FloatArray) -> BoolArray:
 
 
 def _only_of(which: BoolArray, scores: RelevantScores) -> RelevantScores:
-    """Return the scores of some queries."""
     position, length = np.cumsum(which) - 1, np.diff(scores.start)
     kept = np.repeat(which, length)
     relevant, known = which[scores.query], which[scores.missing_query]
@@ -177,7 +175,6 @@ def _only_of(which: BoolArray, scores: RelevantScores) -> RelevantScores:
 
 
 def _ties_of_run(scores: RelevantScores) -> Ties:
-    """Return the ties that contain a relevant document."""
     count = len(scores.start) - 1
     starts_tie = np.ones(len(scores.query), dtype=np.bool_)
     starts_tie[1:] = (scores.query[1:] != scores.query[:-1]) | (scores.at[1:] != scores.at[:-1])

@@ -1,7 +1,6 @@
 """Scores ties: every measure of every query, and the policy for queries with nothing relevant."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -44,11 +43,7 @@ class Names(NamedTuple):
 
 
 def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
-    """Parse measures, keeping each once; a string may contain several names.
-
-    >>> parse_measures(["nDCG@10, AP", "AP", "P.5,10"])
-    [nDCG@10, AP, P@5, P@10]
-    """
+    """Parse measures, keeping each once; a string may contain several names, as "nDCG@10, AP" or "P.5,10"."""
     return parse_with_sets(measures)[0]
 
 
@@ -85,8 +80,6 @@ def parse_with_sets(measures: Sequence[str | Measure]) -> tuple[list[Measure], f
         measures = [measures]
     if not isinstance(measures, Iterable) or getattr(measures, "ndim", 1) == 0:
         raise InputError(f"The measures must be a list of names such as 'AP', not {type(measures).__name__}.")
-    if measures is DEFAULT_MEASURES:
-        return list(_default_measures()), frozenset()
     given = [*measures]
     wanted = _parse_each(given)
     warn_of_others(given)
@@ -99,15 +92,8 @@ def parse_with_sets(measures: Sequence[str | Measure]) -> tuple[list[Measure], f
 
 
 def _parse_each(given: Iterable[str | Measure]) -> list[Measure]:
-    """Return the measures that measures and lists of names contain, each once."""
     named = (parse_list(one) if isinstance(one, str) else [parse(one)] for one in given)
     return list(dict.fromkeys(measure for several in named for measure in several))
-
-
-@cache
-def _default_measures() -> tuple[Measure, ...]:
-    """Return the default measures, which are parsed only once."""
-    return tuple(map(parse, DEFAULT_MEASURES))
 
 
 def reads_judged(measures: Iterable[Measure]) -> bool:
@@ -297,11 +283,7 @@ def as_evaluated(
 
 
 def _as_places(queries: IntArray) -> slice | IntArray:
-    """Return consecutive queries as a slice, which can be written to in a sixth of the time.
-
-    >>> _as_places(np.array([3, 4, 5])), _as_places(np.array([3, 5]))
-    (slice(3, 6, None), array([3, 5]))
-    """
+    """Return consecutive queries as a slice, which can be written to in a sixth of the time."""
     if len(queries) and (queries[1:] - queries[:-1] == 1).all():
         return slice(int(queries[0]), int(queries[-1]) + 1)
     return queries

@@ -13,7 +13,7 @@ from tieproof.show.shown import Table
 from tieproof.ties import ROUNDING, Bounds, Estimate
 
 if TYPE_CHECKING:
-    from tieproof.evaluation.printed import Printed
+    from tieproof.evaluation.one_order import Printed
 
 NOISE = "noise"
 """The header of the bounds under noise."""
@@ -31,14 +31,7 @@ Means = list[tuple[str, Estimate[float]]]
 def worst_and_best(result: Measured, measure: str) -> tuple[Means, int, Means]:
     """All categories in their order or, if there are more than 20, the five worst and the five best, the worst first.
 
-    They are compared by `lower`, then by `expected`, `upper` and their names. The
-    number is that of the categories in between, which are not shown.
-
-    >>> import tieproof as tp
-    >>> result = tp.evaluate_scores([[2, 1]] * 2, [[1, 0]] * 2, measures=["RR"], categories=["cats", "dogs"])
-    >>> first, between, last = worst_and_best(result, "RR")
-    >>> [name for name, mean in first], between, last
-    (['cats', 'dogs'], 0, [])
+    They are compared by `lower`, then by `expected`, `upper` and their names; the number is that of the others.
     """
     means = [(str(name), mean) for name, mean in result.category_means(measure).items()]
     if len(means) <= MOST_CATEGORIES:
@@ -125,7 +118,6 @@ def _about_printed(result: Measured, printed: "Printed") -> Iterator[str]:
 
 
 def _near(mean: Estimate[float], value: float) -> bool:
-    """Whether a value lies in an interval, except for rounding."""
     return mean.lower - ROUNDING <= value <= mean.upper + ROUNDING
 
 
@@ -169,12 +161,11 @@ def _sentences(result: Measured) -> Iterator[str]:
     if left_out := [f"{count(len(ids), 'query')} with {reason}" for reason, ids in result.skipped.items()]:
         yield f"Left out: {'; '.join(left_out)}."
     if without := len(result.categories_left_out):
-        has = "has" if without == 1 else "have"
-        yield f"{count(without, 'further category')} {has} no query with a relevant item, and so no mean."
+        further = f"{count(without, 'further category')} {'has' if without == 1 else 'have'}"
+        yield f"{further} no query with a relevant item, and so no mean."
     yield from result.evaluated.said
     yield from about_run(result)
-    negative = result.evaluated.negative
-    if negative:
+    if negative := result.evaluated.negative:
         was = "was" if negative == 1 else "were"
         yield f"{count(negative, 'item')} of negative relevance {was} left out of the rankings."
     empty = len(result.empty_ids)
@@ -199,7 +190,6 @@ def medians(result: Measured) -> dict[str, Bounds[float]]:
 
 
 def _about_categories(result: Measured) -> Iterator[str]:
-    """How many categories there are, and which of them are shown."""
     known = len(result.categories)
     if result.setting.average == "macro":
         yield f"Means are over {count(known, 'category')}, each with the mean over its queries."
@@ -211,13 +201,7 @@ def _about_categories(result: Measured) -> Iterator[str]:
 
 
 def about_run(result: Measured) -> Iterator[str]:
-    """How many judged queries the run leaves out, and what they count as; no sentence if it answers all.
-
-    >>> import tieproof as tp
-    >>> qrels, run = {"q1": {"d1": 1}, "q2": {"d1": 1}}, {"q1": {"d1": 0.5}}
-    >>> list(about_run(tp.evaluate_run(qrels, run, measures=["RR"])))
-    ['The run has no document for 1 of 2 judged queries; it counts as 0.']
-    """
+    """How many judged queries the run leaves out, and what they count as; no sentence if it answers all."""
     absent = result.not_in_run
     if not len(absent):
         return
@@ -267,7 +251,6 @@ def about_ties(result: Measured) -> Iterator[str]:
 
 
 def _about_terms(result: Measured) -> Iterator[str]:
-    """What an ambiguous tie is, and what 'tie std' describes."""
     ties = result.ties
     if ties.ambiguous_ties:
         them = "is 1" if ties.ambiguous_ties == 1 else f"are {ties.ambiguous_ties:,}"
@@ -286,14 +269,12 @@ def _share_an_order(result: Measured) -> bool:
 
 
 def _count_open(result: Measured) -> int:
-    """Count the queries with a score that the order of the items in a list changes."""
     values = np.array(list(result.evaluated.per_query.values()))
     lower, _, upper, variance, *_ = values.transpose(1, 0, 2)
     return int(((lower < upper) & (variance > 0)).any(axis=0).sum())
 
 
 def _about_noise(result: Measured) -> Iterator[str]:
-    """What the bounds under noise are, and how many queries noise may change."""
     may_change = result.evaluated.open_under_noise()
     changed, queries = int(may_change.sum()), count(len(may_change), "query")
     yield (

@@ -88,7 +88,6 @@ def _terms_of_ties(ties: Ties, measure: Measure, places: IntArray) -> FloatArray
 
 
 def _refuse_long(ties: Ties, measure: Measure, places: IntArray, first: IntArray, stops: FloatArray) -> None:
-    """Refuse ties of several grades that would take minutes."""
     items = (ties.m + places).astype(np.float64)
     for tie in np.flatnonzero(items * np.minimum(ties.m, places) ** 2.0 / 2.0 > _MOST_STEPS):
         row = slice(tie, tie + 1)

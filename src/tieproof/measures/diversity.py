@@ -121,7 +121,6 @@ def _ideal_gains(judged: Mapping[bytes, Kind], gains: Sequence[int]) -> list[int
 
 
 def _hits(tie: SubtopicTie) -> Counter[str]:
-    """Return how many documents of a tie have each subtopic."""
     hits: Counter[str] = Counter()
     for kind, number in tie.kinds.items():
         hits.update(dict.fromkeys(kind, number))

@@ -103,7 +103,6 @@ def graded_gain(
 
 
 def _weights(weights: Tabled | Geometric, rank: IntArray, last: IntArray) -> Pair:
-    """Return the weight of each rank, 0 beyond the last one."""
     return weights.sum(rank - 1, np.where(rank <= last, rank, rank - 1))
 
 

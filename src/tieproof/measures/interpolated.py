@@ -36,7 +36,6 @@ _MOST_STEPS = 2**37
 _BLOCK = 64
 """The values of x that are walked at a time."""
 
-
 _HITS: dict[str, Callable[[Value, int], int]] = {
     "enough": lambda recall, count: int(float(recall) * count + 0.9),
     "exact": lambda recall, count: math.ceil(Fraction(str(recall)) * count),

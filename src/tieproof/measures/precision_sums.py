@@ -68,7 +68,6 @@ def precision_terms(
 ) -> None:
     """Write the rows of `terms`: lower, expected and upper value and variance of ties of which s ranks count.
 
-    harmonic : the weights 1/r
     room : (3, the largest s)
     """
 
@@ -85,7 +84,6 @@ def trapezoid_terms(
 ) -> None:
     """Write the rows of `terms`: lower, expected and upper contribution of ties to a sum of trapezoids, and variance.
 
-    harmonic : the weights 1/r
     room : (3, items in the largest tie)
     """
 

@@ -151,12 +151,7 @@ def translated(text: str, measures: Iterable[str], parse: Callable[[str], Any], 
 
 
 def _on_an_example(spelled: Sequence[str], parse: Callable[[str], Any]) -> str:
-    """Return what measures with the same cutoff give for a ranking in which all of them differ, if one is found.
-
-    >>> from tieproof.measures import parse
-    >>> _on_an_example(["R@10", "Success@10"], parse)
-    ' For 11 relevant items, of which the first 10 hold one, at rank 1, R@10 is 0.09091, Success@10 is 1.'
-    """
+    """Return what measures with the same cutoff give for a ranking in which all of them differ, if one is found."""
     measures = [parse(each) for each in spelled]
     cutoff = measures[0].cutoff
     for relevant in (cutoff + 1, 2) if isinstance(cutoff, int) and len(measures) > 1 else ():
@@ -170,12 +165,7 @@ def _on_an_example(spelled: Sequence[str], parse: Callable[[str], Any]) -> str:
 
 
 def _refuse_parameter(text: str) -> None:
-    """Refuse a measure of trec_eval with a parameter that tieproof does not read there.
-
-    >>> _refuse_parameter("set_F.0.5")
-    Traceback (most recent call last):
-    tieproof.errors.InputError: 'set_F.0.5' is set_F of trec_eval with a parameter. Write those of SetF itself.
-    """
+    """Refuse a measure of trec_eval with a parameter that tieproof does not read there, such as set_F.0.5."""
     root, dot, _ = text.partition(".")
     for meaning in meanings_of(root) if dot else ():
         if meaning.owner == "trec_eval" and meaning.theirs == root:
@@ -188,7 +178,6 @@ def _refuse_parameter(text: str) -> None:
 
 
 def _unknown(text: str, measures: list[str]) -> str:
-    """Return the message for an unknown name."""
     from difflib import get_close_matches
 
     known = {name.casefold(): name for name in measures}

@@ -29,10 +29,7 @@ from tieproof.ties import FloatArray, IntArray, Ties
 
 
 def weighted_sum(ties: Ties, weights: Weights, last: IntArray, divisors: FloatArray) -> Estimates:
-    """Return the sum of the weights at the relevant items' ranks, down to rank `last` of each query, divided.
-
-    A divisor of 0 counts as 1.
-    """
+    """Return the sum of the weights at the relevant items' ranks, down to rank `last` of each query, divided."""
     estimates = np.zeros((4, ties.n_queries))
     deepest = 0 if weights is UNIFORM else min(int(last.max(initial=0)), ties.depth)  # which needs no tables
     tables = weights.tables(deepest, ties.largest)

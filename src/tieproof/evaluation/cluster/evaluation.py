@@ -57,7 +57,6 @@ PARTS_EACH = 4
 Runner = Local | OnRay
 """Runs tasks in this process, or on the workers of a cluster; each answer is returned when its task has ended."""
 
-
 Surveyed = tuple[SurveyedRows, SurveyedRows]
 """The survey of the queries and of the gallery, which are the same in leave-one-out."""
 
@@ -145,10 +144,9 @@ def count_all(
     runner: Runner,
     checkpoint: Path | None,
 ) -> TiesByPart:
-    """The ties of all queries, counted in parts.
+    """The ties of all queries, counted in parts, which a folder `checkpoint` stores.
 
     relevant : a word for each query, computed from its relevant and excluded items
-    checkpoint : the folder where counts are stored and found again; None for no checkpoint
     """
     # Pairs of blocks are half the square of their number.
     at_least = 1 if runner.workers == 1 else ceil(sqrt(2 * PARTS_EACH * runner.workers))

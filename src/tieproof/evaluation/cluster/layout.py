@@ -30,7 +30,6 @@ SMALLEST_BLOCK = 2**11
 STORED = 2**41
 """The most products of two numbers that a block of a checkpoint needs, unless it is the smallest: about a minute."""
 
-
 Span = tuple[int, int]
 """The first and the last row of several, as ends of a slice."""
 
@@ -114,9 +113,7 @@ class BlockLayout(NamedTuple):
 def make_layout(problem: ShardedProblem, at_least: int = 1, stored: bool = False) -> BlockLayout:
     """Blocks and groups that fit into the memory; at least `at_least` of each, unless they would become too small.
 
-    Groups end at the ends of shards, if the shards are small enough.
-
-    stored : whether counts of blocks are stored in a checkpoint, from which an interrupted evaluation continues
+    Groups end at the ends of shards, if the shards are small enough. Blocks whose counts are `stored` take a minute.
     """
     sizes = Sizes.of(problem, problem.whole.budget.memory)
     few = -(-len(problem.queries) // at_least)

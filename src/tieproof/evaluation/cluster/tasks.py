@@ -10,7 +10,6 @@ from tieproof.engine.problem import Problem, Progress, ShardedProblem
 from tieproof.evaluation.cluster.layout import BlockLayout, Span, beside_rows
 from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
 from tieproof.inputs.identities import Words, rows_digests
-from tieproof.inputs.relevance import Relevance
 from tieproof.inputs.shards.source import RankedRows, RowSource
 from tieproof.native.threads import in_order
 from tieproof.ties import IntArray
@@ -60,11 +59,6 @@ class Job(NamedTuple):
     problem: ShardedProblem
     layout: BlockLayout
 
-    @property
-    def relevance(self) -> Relevance:
-        """The relevance of all items to all queries."""
-        return self.problem.whole.relevance
-
 
 class QueryBlock(NamedTuple):
     """A block of queries with their rows, and their relevant items with theirs.
@@ -81,7 +75,7 @@ class QueryBlock(NamedTuple):
 def gather(job: Job, number: int) -> QueryBlock:
     """Read the rows of a block and of its relevant items from all shards."""
     queries = job.layout.blocks[number]
-    related = job.relevance.related(queries)
+    related = job.problem.whole.relevance.related(queries)
     if job.problem.gallery is None:
         related = np.setdiff1d(related, queries)
     return QueryBlock(queries, taken(job, queries, of_queries=True), related, taken(job, related))
@@ -157,9 +151,9 @@ def among(job: Job, queries: IntArray, query_rows: Embeddings, items: IntArray, 
     """
     if job.problem.gallery is None:
         budget = beside_rows(job.problem, 2 * len(items))
-        return job.problem.among(item_rows, None, job.relevance.among(items, items), budget)
+        return job.problem.among(item_rows, None, job.problem.whole.relevance.among(items, items), budget)
     budget = beside_rows(job.problem, len(queries) + 2 * len(items))
-    return job.problem.among(query_rows, item_rows, job.relevance.among(queries, items), budget)
+    return job.problem.among(query_rows, item_rows, job.problem.whole.relevance.among(queries, items), budget)
 
 
 Task = Callable[..., Any]

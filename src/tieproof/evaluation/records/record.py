@@ -165,7 +165,6 @@ def _as_dictionary(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> float:
-    """Refuse NaN and infinity, which no number of a record is."""
     raise ValueError(name)
 
 
@@ -296,5 +295,4 @@ def _setting_fits(setting: Mapping[str, Any], has_categories: bool) -> bool:
 
 
 def _can_be_shown(text: str) -> bool:
-    """Whether a text is printable and not too long."""
     return text.isprintable() and len(text) < _LONGEST

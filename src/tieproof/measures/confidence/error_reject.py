@@ -137,12 +137,10 @@ def _as_integers(errors: Estimate[FloatArray]) -> tuple[list[_Integers], int]:
 
 
 def _running_sums(values: _Integers) -> _Integers:
-    """The sums of the first 1, 2, … values."""
     return np.asarray(np.add.accumulate(values), dtype=object)
 
 
 def _quotients(numerator: _Integers, denominator: _Integers) -> FloatArray:
-    """The quotients, each rounded once."""
     return np.asarray(numerator / denominator, dtype=np.float64)
 
 

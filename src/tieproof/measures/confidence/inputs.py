@@ -19,9 +19,6 @@ def as_column(values: Any, name: str, count: int | None = None, items: str = "qu
     """Finite real numbers of shape (n,), in their own dtype, so that no rounding creates or breaks a tie.
 
     count : the number of `items`, which need one number each
-
-    >>> as_column([3, 1, 3], "confidences").tolist()
-    [3, 1, 3]
     """
     array = as_numbers(values, name)
     if array.ndim == 2 and 1 in array.shape:
@@ -38,11 +35,12 @@ def as_column(values: Any, name: str, count: int | None = None, items: str = "qu
 
 def as_floats(values: Any, name: str, count: int | None = None, items: str = "queries") -> FloatArray:
     """Real numbers of shape (n,) as float64, none larger than `LARGEST`."""
-    return within_range(as_column(values, name, count, items), name)
+    return finite_floats(as_column(values, name, count, items), name)
 
 
-def within_range(array: Array, name: str) -> FloatArray:
-    """The numbers as float64; a number larger than `LARGEST` is refused."""
+def finite_floats(array: Array, name: str) -> FloatArray:
+    """The numbers as float64; NaN, infinity and numbers larger than `LARGEST` are refused."""
+    check_finite(array, name)
     floats = array.astype(np.float64)
     too_large = np.argwhere(np.abs(floats) > LARGEST)
     if len(too_large):
@@ -51,12 +49,6 @@ def within_range(array: Array, name: str) -> FloatArray:
             f"The {name} contain {floats[place]} at {list(place)}, larger than {LARGEST:g}. Divide all by one number."
         )
     return floats
-
-
-def finite_floats(array: Array, name: str) -> FloatArray:
-    """The numbers as float64; NaN, infinity and too large numbers are refused."""
-    check_finite(array, name)
-    return within_range(array, name)
 
 
 def check_scale(scale: FloatArray) -> FloatArray:
@@ -72,11 +64,7 @@ def check_scale(scale: FloatArray) -> FloatArray:
 
 
 def as_masses(mass: float | Iterable[float]) -> tuple[float, ...]:
-    """Check the masses of regions: probabilities larger than 0 and smaller than 1.
-
-    >>> as_masses(0.95), as_masses((0.5, 0.9))
-    ((0.95,), (0.5, 0.9))
-    """
+    """Check the masses of regions: probabilities larger than 0 and smaller than 1; a number alone is one mass."""
     masses = as_shares(mass, "A mass", "mass=(0.95,)")
     for each in masses:
         if each in (0.0, 1.0):
@@ -108,12 +96,7 @@ class Groups(NamedTuple):
 
     @classmethod
     def of(cls, confidence: npt.NDArray[np.generic]) -> "Groups":
-        """The groups of confidences (n,).
-
-        >>> groups = Groups.of(np.array([0.5, 0.9, 0.5]))
-        >>> groups.of_query.tolist(), groups.start.tolist(), groups.length.tolist()
-        ([1, 0, 1], [0, 1], [1, 2])
-        """
+        """The groups of confidences (n,)."""
         distinct, place = np.unique(confidence, return_inverse=True)
         of_query = (len(distinct) - 1 - place).astype(np.int64)
         length = np.bincount(of_query)

@@ -91,7 +91,6 @@ def plot_credible_region(region: Ellipsoid | Cap | Interval, ax: Any = None) -> 
 
 
 def _draw_ellipsoid(region: Ellipsoid, ax: Any) -> None:
-    """Draw the projection onto the first two dimensions."""
     half = region.radius * region.scale
     (x, y), (width, height) = region.mean[:2], half[:2]
     ax.plot(x + width * np.cos(_ANGLES), y + height * np.sin(_ANGLES), color=style.BLUE)
@@ -190,11 +189,7 @@ def plot_error_reject(curves: ErrorRejectCurve | Mapping[str, ErrorRejectCurve],
 
 
 def _error_of(name: str) -> str:
-    """The name of a curve; a measure is named by its error.
-
-    >>> _error_of("ndcg@10"), _error_of("1 - P@1"), _error_of("float16")
-    ('1 - ndcg@10', '1 - P@1', 'float16')
-    """
+    """The name of a curve; a measure is named by its error."""
     try:
         parse(name)
     except InputError:

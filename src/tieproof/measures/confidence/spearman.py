@@ -101,7 +101,6 @@ def _ranked(values: Any, name: str, count: int | None = None) -> tuple[Groups, F
 
 
 def _total(values: FloatArray) -> float:
-    """The sum of whole numbers, rounded once."""
     return math.fsum(values.tolist())
 
 

@@ -64,7 +64,6 @@ def ambiguous(ties: Ties) -> BoolArray:
 
 
 def _of_queries(ties: Ties, rows: IntArray) -> Ties:
-    """Return the rankings of the queries `rows` alone."""
     counts = np.diff(ties.starts)[rows]
     at = _runs(ties.starts[rows], counts)
     k, n, l, m = (column[at] for column in (ties.k, ties.n, ties.l, ties.m))
@@ -81,9 +80,5 @@ def _of_queries(ties: Ties, rows: IntArray) -> Ties:
 
 
 def _runs(starts: IntArray, counts: IntArray) -> IntArray:
-    """Return the indices of runs of `counts` entries that begin at `starts`.
-
-    >>> _runs(np.array([5, 0]), np.array([2, 3]))
-    array([5, 6, 0, 1, 2])
-    """
+    """Return the indices of runs of `counts` entries that begin at `starts`."""
     return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts - starts, counts)

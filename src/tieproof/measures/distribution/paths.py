@@ -27,7 +27,6 @@ BLOCK = 32
 UNIT = 2.0**-53
 """The relative rounding error of float64."""
 
-
 _MOST_NUMBERS = 2**22
 """As many values of ties with a single relevant item are in memory at a time."""
 

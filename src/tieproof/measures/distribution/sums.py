@@ -270,7 +270,6 @@ def _multiply(
     starts: IntArray,
     period: float,
 ) -> None:
-    """Multiply the means of the open blocks by those of some ties."""
     step = max(1, _ROOM // (BLOCK * len(tie.k) * max(1, cells(tie) // max(1, tie.places))))
     for at in range(0, len(blocks), step):
         some = blocks[at : at + step]

@@ -67,7 +67,6 @@ def values_of(groups: Sequence[Tied]) -> Values | None:
 
 
 def _merged(points: Array, chances: FloatArray, error: float, lost: float = 0.0) -> Values:
-    """Return values in ascending order, equal ones once."""
     different, which, counts = np.unique(points, return_inverse=True, return_counts=True)
     return Values(
         different,

@@ -31,9 +31,6 @@ def below(numbers: npt.NDArray[np.uint64], limits: IntArray) -> IntArray:
     """Map raw numbers to whole numbers from 0 to limit - 1, equally likely up to a relative limit / 2**32.
 
     The result is the upper half of the product of the raw number's upper half and the limit (Lemire 2019).
-
-    >>> below(np.array([0, 2**63, 2**64 - 1], dtype=np.uint64), np.array([10, 10, 10]))
-    array([0, 5, 9])
     """
     half = np.uint64(32)
     return (((numbers >> half) * limits.astype(np.uint64)) >> half).astype(np.int64)
@@ -67,13 +64,7 @@ class Whole(NamedTuple):
 
 
 def as_whole(values: FloatArray) -> Whole:
-    """Columns of values (n, k), each rounded to its unit.
-
-    >>> whole = as_whole(np.array([[0.75], [-0.25]]))
-    >>> whole.numbers * whole.unit
-    array([[ 0.75],
-           [-0.25]])
-    """
+    """Columns of values (n, k), each rounded to its unit."""
     exponent = np.frexp(len(values) * np.abs(values).max(axis=0))[1]
     return Whole(np.rint(np.ldexp(values, _BITS - exponent)), np.ldexp(1.0, exponent - _BITS))
 
@@ -121,12 +112,7 @@ class Strata:
 
 
 def grouped(names: Array | None, count: int) -> tuple[IntArray, Strata]:
-    """The order that sorts values by the names of their groups, and the groups.
-
-    >>> order, strata = grouped(np.array(["dog", "cat", "dog"]), 3)
-    >>> order, strata.weights
-    (array([1, 0, 2]), array([1.5 , 0.75, 0.75]))
-    """
+    """The order that sorts values by the names of their groups, and the groups."""
     if names is None:
         return np.arange(count), Strata(np.array([count]))
     _, place = np.unique(names, return_inverse=True)
@@ -147,9 +133,6 @@ def bca(values: FloatArray, strata: Strata, confidence: float) -> list[tuple[flo
     The values of a group may be in any order, because they are sorted before they are drawn. Negating the values
     negates the interval; if the values are symmetric around 0, the interval is, too. If all values of each group are
     equal, both ends are the mean.
-
-    >>> bca(np.array([[0.0], [0.25], [0.25], [1.0]]), Strata(np.array([4])), 0.95)
-    [(0.125, 0.8125)]
     """
     ordered, varies = strata.sorted(values), strata.varies(values)
     sides = _sides_of(ordered, strata)
@@ -226,11 +209,7 @@ def bca_levels(sums: FloatArray, observed: float, acceleration: float, confidenc
 
 
 def quantile(ordered: FloatArray, level: float) -> float:
-    """The quantile of sorted numbers, linear between two of them (Hyndman and Fan 1996, definition 7).
-
-    >>> quantile(np.array([0.0, 1.0, 4.0]), 0.75)
-    2.5
-    """
+    """The quantile of sorted numbers, linear between two of them (Hyndman and Fan 1996, definition 7)."""
     place = level * (len(ordered) - 1)
     first = min(math.floor(place), len(ordered) - 2)
     low, high = float(ordered[first]), float(ordered[first + 1])

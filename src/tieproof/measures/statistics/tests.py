@@ -41,13 +41,7 @@ def sign_flip(differences: FloatArray) -> FloatArray:
 
 
 def _smallest_p_value(differences: FloatArray) -> float:
-    """The smallest p-value that a test of signs or of signed ranks can give for so many nonzero differences (n,).
-
-    All signs are equal in 2 of their 2**n assignments.
-
-    >>> _smallest_p_value(np.array([0.5, 0.0, 0.25, 0.25]))
-    0.25
-    """
+    """The smallest p-value of assignments of signs: of 2**n for n nonzero differences, all are equal in 2."""
     return min(1.0, math.ldexp(2.0, -int(np.count_nonzero(differences))))
 
 
@@ -178,12 +172,7 @@ class MeanAndSpread(NamedTuple):
 
 
 def mean_and_spread(values: FloatArray, strata: Strata) -> MeanAndSpread:
-    """The mean and the spread of a column of values (n,); every group has at least two values.
-
-    >>> import numpy as np
-    >>> mean_and_spread(np.array([1.0, 3.0]), Strata(np.array([2])))
-    MeanAndSpread(mean=2.0, error=1.0, freedom=1.0)
-    """
+    """The mean and the spread of a column of values (n,); every group has at least two values."""
     mean = strata.mean(values)
     if not strata.varies(values):
         return MeanAndSpread(mean, 0.0, 0.0)
@@ -268,10 +257,6 @@ def cohens_d(mean: float, differences: FloatArray) -> float | None:
     Cohen 1988, "Statistical power analysis for the behavioral sciences", equation 2.3.5; Sakai 2014, "Statistical
     reform in information retrieval?", recommends to report it together with p-values of pairs. None if all
     differences are equal.
-
-    >>> import numpy as np
-    >>> cohens_d(0.5, np.array([0.0, 0.5, 1.0]))
-    1.0
     """
     if float(differences.max() - differences.min()) <= ROUNDING:
         return None
@@ -281,22 +266,12 @@ def cohens_d(mean: float, differences: FloatArray) -> float | None:
 
 
 def bonferroni(p_values: FloatArray) -> FloatArray:
-    """Multiply each p-value by their number, which bounds the probability of any false positive (Dunn 1961).
-
-    >>> bonferroni(np.array([0.25, 0.5]))
-    array([0.5, 1. ])
-    """
+    """Multiply each p-value by their number, which bounds the probability of any false positive (Dunn 1961)."""
     return np.minimum(1.0, p_values * len(p_values))
 
 
 def holm(p_values: FloatArray) -> FloatArray:
-    """Multiply the smallest p-value by their number, the next by one less, …; guarantees what `bonferroni` does.
-
-    Holm 1979.
-
-    >>> holm(np.array([0.25, 0.5, 0.125]))
-    array([0.5  , 0.5  , 0.375])
-    """
+    """Multiply the smallest p-value by their number, the next by one less, …; as safe as `bonferroni` (Holm 1979)."""
     order = np.argsort(p_values, kind="stable")
     corrected = np.empty(len(p_values))
     steps = p_values[order] * np.arange(len(p_values), 0, -1)
@@ -308,9 +283,6 @@ def fdr(p_values: FloatArray) -> FloatArray:
     """Multiply the i-th smallest p-value by their number / i: bounds the expected share of false positives.
 
     Benjamini and Hochberg 1995, for tests that are independent or positively dependent.
-
-    >>> fdr(np.array([0.25, 0.5, 0.125]))
-    array([0.375, 0.5  , 0.375])
     """
     count = len(p_values)
     order = np.argsort(p_values, kind="stable")
