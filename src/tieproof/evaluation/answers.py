@@ -5,7 +5,7 @@ answered rows ──► Problem ──► engine ──► their ties ──► 
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from tieproof.native.threads import close
 from tieproof.ties import Array, BoolArray, IntArray, Parts, Ties
 
 Unanswered = Literal["worst", "last"]
-UNANSWERED = ("worst", "last")
 """The places of items without an answer. worst: last where they are relevant, and first where they are not; last:
 always last."""
 
@@ -99,7 +98,7 @@ def evaluate_answers(
     """
     wanted, optional = parse_with_sets(measures)
     check_empty(empty)
-    check_choice("unanswered", unanswered, UNANSWERED)
+    check_choice("unanswered", unanswered, get_args(Unanswered))
     with about("embeddings"):
         own, answered = _as_answers(embeddings, "embeddings", distance)
     with about("gallery"):
@@ -184,7 +183,6 @@ def _all_parts(
     """Yield the ties of all queries, with the items without an answer at their places.
 
     counts : of all items, and of those without an answer
-    worst : whether items without an answer come first where they are not relevant; otherwise all of them come last
     """
     places, silent = np.flatnonzero(answered), np.flatnonzero(~answered)
     (every, every_relevant), (added, relevant) = counts

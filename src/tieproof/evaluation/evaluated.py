@@ -151,10 +151,7 @@ class Evaluated(NamedTuple):
         return self.among(*self.categories.find(name))
 
     def among(self, chosen: IntArray, empty: IntArray) -> "Evaluated":
-        """The part of the queries at these indices of `query_ids`, with those of `empty_ids`, as one category.
-
-        The mean is over these queries, and nothing tells where the data is from.
-        """
+        """The queries at these indices of `query_ids` and `empty_ids` as a category, without the data as origin."""
         relevant = self.origin.relevant
         query_ids, empty_ids = self.query_ids[chosen], self.empty_ids[empty]
         skipped = len(empty) if self.setting.empty == "skip" else 0
@@ -187,7 +184,6 @@ def hash_of(words: Words) -> str:
 
 
 def _as_names(values: Any, numbers: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Check names that replace the numbers of queries, and return them as an array."""
     with about("names"):
         names = as_label_array(values, "names")
     if names.ndim != 1:

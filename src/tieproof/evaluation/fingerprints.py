@@ -51,8 +51,7 @@ def origin_of_embeddings(
 ) -> Origin:
     """Return the origin of an evaluation of embeddings, without the numbers of relevant items.
 
-    digests : of the rows of the queries and of the gallery, with the words of their labels; None: the rows are in
-        memory
+    digests : of the rows of both sides, with the words of their labels; None: the rows are in memory
     """
     relevance, threads = problem.relevance, problem.budget.threads
     relevant, of_items = label_words(relevance)
@@ -115,11 +114,7 @@ def with_counts(words: Words, counts: IntArray) -> Words:
 def origin_of_run(
     judged: "JudgedDocuments", ranked: "RankedDocuments", names: Array, number: IntArray, options: Mapping[str, Any]
 ) -> Origin:
-    """Return the origin of an evaluation of a run.
-
-    names : the names of all queries that were read
-    number : the position of each query among the evaluated queries, or -1
-    """
+    """Return the origin of a run; `number` is the position of each named query among the evaluated ones, or -1."""
     count = len(names)
     own = words_of(names)
     has_judgment = np.bincount(judged.documents.query, minlength=count) > 0

@@ -193,7 +193,6 @@ def _has_grades(judged: Rows | LabeledRows, span: slice) -> bool:
 def _given_lists(
     rows: Rows, judged: Rows | LabeledRows, span: slice, graded: bool, name: str, small_is_near: bool
 ) -> GivenLists:
-    """Return a block of lists in the form that the engine takes."""
     queries = np.arange(span.start, span.stop)
     numbers, start = joined(rows[span])
 
@@ -219,7 +218,6 @@ def judged_by_grades(
     """Return a function that lists the relevant and the excluded items of some of the lists with these grades.
 
     graded : whether grades are kept even if all are 1
-    refuse : called if a grade is not exact in float64
     """
 
     def relevant(some: slice) -> RelevantBlock:

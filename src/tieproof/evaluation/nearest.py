@@ -50,12 +50,7 @@ class NearTie(NamedTuple):
 
 
 class Nearest(NamedTuple):
-    """The nearest items of one query; `evaluation/nearest.py` finds them again, because no result keeps them.
-
-    query : the id of the query
-    relevant : how many items are relevant to the query
-    ties : the ties, nearest first
-    """
+    """What is nearest to a query, which no result keeps: how many items are relevant, and ties, nearest first."""
 
     query: Any
     relevant: int
@@ -126,8 +121,7 @@ def _listed(
 
     item, tie : (c,) the positions of the items, nearest first, and the number of the tie of each, from 0 on
     value : (t,) the distance or score of each tie
-    relevant : the positions of all relevant items of the query
-    name : returns the id of the item at a position
+    relevant, name : the positions of all relevant items, and the id of the item at a position
     """
     is_relevant = np.isin(item, relevant)
     size = np.bincount(tie)
@@ -297,8 +291,6 @@ def _check_order(result: Measured, origin: Origin) -> None:
     """Refuse the same data in another order, which would show other items than those of each query.
 
     The order of a gallery is checked only for results of few rows that are not from a record.
-
-    origin : the origin of the data passed now, with the digests of all evaluated queries
     """
     evaluated = result.evaluated
     known, arrived = evaluated.origin.data, origin.data
@@ -315,7 +307,6 @@ def _check_order(result: Measured, origin: Origin) -> None:
 
 
 def _check_same(what: str, arrived: Any, expected: Any) -> None:
-    """Refuse a property of the data that differs from the result's."""
     if arrived != expected:
         raise InputError(
             f"The data is not that of the result: its {what} is {arrived}, but that of the result is {expected}. "

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from tieproof.measures.unseen import first_items
 from tieproof.ties import JudgedTies, Parts
 
 Search = Literal["exact", "approximate", "returned"]
-SEARCHES = ("exact", "approximate", "returned")
 """What is known about items that a search did not return. exact: none is nearer than those returned; approximate:
 nothing; returned: they count as not retrieved."""
 
@@ -139,7 +138,7 @@ def evaluate_neighbors(
     """
     wanted, optional = parse_with_sets(measures)
     check_empty(empty)
-    check_choice("search", search, SEARCHES)
+    check_choice("search", search, get_args(Search))
     check_choice("duplicates", duplicates, DUPLICATES)
     lists = as_neighbor_lists(ids, distances, scores, counts)
     count, gallery = lists.n_queries, _gallery_size(labels, gallery_labels, relevance, n_items)

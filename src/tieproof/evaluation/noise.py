@@ -37,10 +37,7 @@ class GradeLevels(NamedTuple):
 
 
 def parse_radius(noise: Any, what: str) -> float:
-    """Return the largest error of each number, given as one number; `what` says which numbers have it.
-
-    A number between two floats becomes the larger one.
-    """
+    """Return the largest error of each number, which `what` names; a number between two floats becomes the larger."""
     number: Any = noise
     if isinstance(noise, bool) or not isinstance(noise, Real) or not 0 <= number <= sys.float_info.max:
         raise InputError(

@@ -117,9 +117,8 @@ def printed(result: Measured, rule: str, evaluated: Mapping[str, Any]) -> Printe
 
 
 def without_ties(result: Measured, parts: Parts, count: int, measures: Mapping[Measure, Measure]) -> Measured:
-    """Return the values of the queries of a result in rankings without ties.
+    """Return the values of the `count` queries of a result in rankings without ties.
 
-    count : the number of queries
     measures : the measures of the result, each with the one that is computed in its place
     """
     scores = score(parts, [*measures.values()], count)
@@ -165,10 +164,7 @@ def _merges(source: Source, values: Array) -> bool:
 
 
 def _ranks(source: Source, values: Array, rule: str) -> FloatArray:
-    """Return a number for each document that is the smaller, the earlier a rule ranks it for its query.
-
-    values : the scores as they are compared
-    """
+    """Return a number for each document, smaller the earlier a rule ranks it; `values` are the scores as compared."""
     query = source.documents.query
     key = np.arange(len(values))
     if rule == "reversed":

@@ -57,9 +57,8 @@ def contents(
     data: Mapping[str, Any] | None = None,
     folders: Sequence[Path | None] = (None, None),
 ) -> tuple[str, dict[str, Any]]:
-    """The template of the page, and the values that it shows.
+    """The template of the page, and the values that it shows, with the evaluated `data` by its arguments' names.
 
-    data : the evaluated data, by the names of the evaluation's arguments
     folders : the folders of items and gallery items; texts name no images elsewhere
     """
     try:
@@ -248,7 +247,6 @@ def _setting(result: Measured) -> list[tuple[str, str]]:
 
 
 def _left_out(result: Measured) -> Iterator[str]:
-    """Sentences on the queries and categories that no mean includes, with the first names."""
     for reason, ids in result.skipped.items():
         yield f"{count(len(ids), 'query')} with {reason}: {_first_names(ids.tolist(), 12)}."
     if result.categories_left_out:
@@ -257,7 +255,6 @@ def _left_out(result: Measured) -> Iterator[str]:
 
 
 def _not_shown(budget: EmbeddedImages) -> Iterator[str]:
-    """Sentences on images that the page does not show."""
     if budget.missing:
         items = count(len(budget.missing), "item")
         looks, files = ("looks like the name of an image, but no such file exists", "it as a text")

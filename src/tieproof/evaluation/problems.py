@@ -261,7 +261,6 @@ def in_memory(
 
 
 def _check_sparse(kind: Distance | DistanceFunction, called: str, rounding: BinaryFormat | None) -> None:
-    """Refuse what is not defined for sparse rows."""
     if not (isinstance(kind, Distance) and kind.sparse):
         names = ", ".join(name for name, distance in DISTANCES.items() if distance.sparse)
         raise InputError(

@@ -4,7 +4,7 @@ import os
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from tieproof.evaluation.one_order import OneOrderStd
 
 Per = Literal["query", "measure", "category"]
-PER = ("query", "measure", "category")
-"""The choices for the rows of a data frame."""
+"""The rows of a data frame."""
 
 
 class Result(Measured, Shown, AsFrame, AsPage):
@@ -115,7 +114,7 @@ class Result(Measured, Shown, AsFrame, AsPage):
 
         Raises InputError for "category" if the result has no categories.
         """
-        check_choice("per", per, PER)
+        check_choice("per", per, get_args(Per))
         frame = pandas("Result.to_frame").DataFrame
         if per == "query":
             return frame(self.columns())

@@ -218,7 +218,6 @@ def _ties_of_unjudged(ranked: RelevantScores, judged: RelevantScores) -> Ties:
 
 
 def _extremes_of_run(scores: RelevantScores, ties: Ties, radius: float) -> ExtremeRankings:
-    """Return the worst and the best rankings if each score may be off by `radius`."""
     from tieproof.engine import moved, ranking_of
 
     pointer = pointers(scores.query, ties.n_queries)

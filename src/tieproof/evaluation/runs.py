@@ -278,10 +278,7 @@ def evaluate_run(
 
 
 def evaluate_runs(qrels: Any, runs: Iterable[Any], **options: Any) -> Iterator[Result]:
-    """Yield the result of each run against the same judgments, which are read once, as `documents` is.
-
-    options : as in `evaluate_run`
-    """
+    """Yield the result of each run against the same judgments, which are read once; options as in `evaluate_run`."""
     judged = ReadOnce(qrels)
     options["documents"] = ListRules.of("keep", "error", options.get("documents")).documents
     for run in runs:

@@ -233,9 +233,7 @@ def as_evaluated(
 
     origin : the origin of the queries, without the numbers of their relevant items, which are added here
     names : the names of the queries; None: they are numbered
-    categories, confidence : the category and the confidence of each query
-    negative : the number of pairs that a negative relevance leaves out
-    said : sentences on how the lists were read
+    negative, said : as in `Evaluated`
     """
     left_out = names.left_out if names else {}
     has_relevant = scores.n_relevant > 0
@@ -290,7 +288,6 @@ def _as_places(queries: IntArray) -> slice | IntArray:
 
 
 def _check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
-    """Refuse queries with nothing relevant if the policy is "error", or if no query is left to average."""
     if len(empty_ids) and setting.empty == "error":
         raise InputError(
             f"No item is relevant to {len(empty_ids)} of {setting.queries} queries; the first is query "

@@ -73,7 +73,6 @@ ALL = {"micro": "(all queries)", "macro": "(mean of them)"}
 
 
 def _rows_by_category(result: Measured, measure: str) -> Iterator[list[str]]:
-    """The rows of a measure: its mean and its categories, or the worst and best of them if there are too many."""
     first, between, last = worst_and_best(result, measure)
     for name, mean in [(ALL[result.setting.average], result[measure]), *first]:
         yield [measure, name, *_numbers(measure, mean)]
@@ -91,7 +90,6 @@ def _numbers(measure: str, mean: Estimate[float]) -> Row:
 
 
 def _about_intervals(result: Measured, confidence: float) -> Iterator[str]:
-    """Sentences on the two uncertainties, from ties and from the choice of queries."""
     from tieproof.measures.statistics.resampling import RESAMPLES  # needed only here, and slow to import
 
     within = ", each category's within itself" if result.setting.average == "macro" else ""
@@ -107,7 +105,6 @@ def _about_intervals(result: Measured, confidence: float) -> Iterator[str]:
 
 
 def _about_printed(result: Measured, printed: "Printed") -> Iterator[str]:
-    """Which rule gives the column of printed values, and which of them lie outside of their intervals."""
     yield f"'{printed.rule}' is the value if equal scores are ranked {printed.meaning}."
     if printed.differences:
         yield f"Besides, {', and '.join(printed.differences)}."
@@ -284,7 +281,6 @@ def _about_noise(result: Measured) -> Iterator[str]:
 
 
 def _about_search(result: Measured) -> Iterator[str]:
-    """Sentences on how the lists are ordered, and on the scores that they leave open."""
     if result.setting.distance == "order":
         yield "There are no distances: the order of each list is taken as given, without ties."
     if result.search == "returned":
@@ -294,7 +290,6 @@ def _about_search(result: Measured) -> Iterator[str]:
 
 
 def _about_ends(result: Measured) -> Iterator[str]:
-    """What is assumed of items beyond the ends of lists."""
     if result.search is None:
         yield (
             "Of a tie that may continue beyond the end of its list, 'lower' and 'upper' cover every possible "

@@ -71,10 +71,7 @@ def _expected_reciprocal_rank(ties: Ties, measure: Measure) -> Estimates:
 
 
 def _terms_of_ties(ties: Ties, measure: Measure, places: IntArray) -> FloatArray:
-    """Return the terms of each tie for a reader who reaches it, and the probability of passing it, (5, T).
-
-    Equal ties are computed only once if they are large and have no grades.
-    """
+    """Return the terms of ties for a reader who reaches them, and the probabilities of passing them, (5, T)."""
     if ties.grades is not None:
         first, chances = np.cumsum(ties.m) - ties.m, stops(measure, ties.grades)
         _refuse_long(ties, measure, places, first, chances)

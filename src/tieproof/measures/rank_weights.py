@@ -54,12 +54,7 @@ def growing_tables() -> Iterator[None]:
 
 @dataclass(eq=False)
 class RunningSums:
-    """The table of term(1) + … + term(i), i = 0, 1, …, which grows on demand.
-
-    >>> harmonic = RunningSums(lambda i: 1.0 / Pair.of(i))
-    >>> harmonic.between(np.array([0, 1]), np.array([2, 4])).hi.tolist()
-    [1.5, 1.0833333333333333]
-    """
+    """The table of term(1) + … + term(i), i = 0, 1, …, which grows on demand."""
 
     term: Callable[[IntArray], Pair]
     _table: FloatArray = field(default_factory=lambda: np.zeros((2, 1)))

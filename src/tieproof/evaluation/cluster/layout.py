@@ -120,7 +120,11 @@ def make_layout(problem: ShardedProblem, at_least: int = 1, stored: bool = False
     if stored and problem.gallery is not None:
         few = min(few, STORED // math.prod(problem.gallery.shape))
     few = max(SMALLEST_BLOCK, few)
-    blocks = list(_blocks_of(problem, sizes._replace(rows=min(sizes.rows, few)), sizes))
+    relevance = problem.whole.relevance
+    order = relevance.query_order()  # queries with common relevant items are in the same block as far as possible
+    number = max(-(-len(order) // min(sizes.rows, few)), -(-int(relevance.at_most().sum()) // sizes.pairs))
+    parts = np.array_split(order, min(number, len(order)))
+    blocks = [block for part in parts for block in halved(relevance, part, sizes)]
     if problem.gallery is None:
         return BlockLayout(blocks, [])
     few = max(SMALLEST_BLOCK, -(-len(problem.gallery) // at_least))
@@ -141,17 +145,6 @@ def groups_of(bounds: list[int], most: int) -> Iterator[Span]:
             start += most
     if bounds[-1] > start:
         yield start, bounds[-1]
-
-
-def _blocks_of(problem: ShardedProblem, wanted: Sizes, most: Sizes) -> Iterator[IntArray]:
-    """Blocks of the wanted size; queries with common relevant items are in the same block as far as possible."""
-    relevance = problem.whole.relevance
-    order = relevance.query_order()
-    pairs = np.cumsum(relevance.at_most()[order])
-    number = -(-len(order) // wanted.rows)
-    number = max(number, -(-int(pairs[-1]) // wanted.pairs))
-    for part in np.array_split(order, min(number, len(order))):
-        yield from halved(relevance, part, most)
 
 
 def halved(relevance: Relevance, queries: IntArray, most: Sizes) -> Iterator[IntArray]:

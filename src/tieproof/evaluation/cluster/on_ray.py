@@ -37,10 +37,7 @@ LOCAL = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
 
 @contextmanager
 def connected(address: str, budget: Budget) -> Iterator["OnRay"]:
-    """Connect to the cluster at an address; "auto" uses the cluster that runs here, or starts one.
-
-    A cluster that was started is stopped at the end of the block; an earlier connection is kept.
-    """
+    """Connect to a cluster; one that is started here is stopped at the end, and an earlier connection is kept."""
     ray = library("ray", "cluster=", "ray")
     if not isinstance(address, str) or not address or "://" in address:
         raise InputError(

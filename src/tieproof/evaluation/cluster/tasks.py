@@ -61,10 +61,7 @@ class Job(NamedTuple):
 
 
 class QueryBlock(NamedTuple):
-    """A block of queries with their rows, and their relevant items with theirs.
-
-    In leave-one-out, where queries are items, `related` does not include items of the block itself.
-    """
+    """A block of queries and their relevant items (in leave-one-out, those that are not in the block), with rows."""
 
     queries: IntArray
     rows: Embeddings
@@ -145,10 +142,7 @@ def count_blocks(
 
 
 def among(job: Job, queries: IntArray, query_rows: Embeddings, items: IntArray, item_rows: Embeddings) -> Problem:
-    """The problem of some queries and some items, which are the same in leave-one-out.
-
-    Their rows are in memory twice: in their blocks, and joined.
-    """
+    """The problem of some queries and items (the same in leave-one-out), whose rows are in memory twice."""
     if job.problem.gallery is None:
         budget = beside_rows(job.problem, 2 * len(items))
         return job.problem.among(item_rows, None, job.problem.whole.relevance.among(items, items), budget)

@@ -169,7 +169,6 @@ def _refuse_constant(name: str) -> float:
 
 
 def _check_version(facts: Any, path: Path) -> None:
-    """Refuse facts that are not of a record, or in another version of the format."""
     is_record = isinstance(facts, dict) and facts.get("format") == FORMAT
     if not is_record or type(facts.get("version")) is not int or facts["version"] < 1:
         raise InputError(f"{path} is not a record of tieproof; pass a file that Result.save wrote.")
@@ -232,7 +231,6 @@ def _evaluated_of(facts: _Facts, arrays: dict[str, Array]) -> Evaluated:
 
 
 def _fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
-    """Whether the arrays are consistent with each other and with the facts."""
     count, measures = len(arrays["query_ids"]), len(facts["measures"])
     known = _OPTIONS[facts["call"]]
     shapes = {
@@ -270,7 +268,6 @@ def _fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
 
 
 def _categories_fit(arrays: Mapping[str, Array]) -> bool:
-    """Whether the categories are sorted, and every query is in one of them."""
     names, of_query, of_empty, counted = (arrays[part] for part in CATEGORIES)
     places = np.concatenate([of_query, of_empty])
     return bool(

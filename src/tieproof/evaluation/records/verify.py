@@ -134,10 +134,7 @@ def verify(record: Any, *data: Any, **more: Any) -> Verification:
 
 
 def verified_by_name(result: Result, data: Mapping[str, Any]) -> tuple[Verification, Result]:
-    """Return the verification of a result, and the result of evaluating the data again.
-
-    data : by the names of the arguments of the function that made the result
-    """
+    """Return the verification of a result, and the result of its data, which is passed by names of arguments."""
     parameters = signature(_CALLS[result.evaluated.origin.call]).parameters.values()
     first = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD and each.name in data]
     more = {name: value for name, value in data.items() if name not in first}

@@ -107,7 +107,6 @@ def error_reject_curve(errors: Any, confidence: Any) -> ErrorRejectCurve:
 
 
 def _as_errors(errors: Any) -> Estimate[FloatArray]:
-    """Errors as arrays of equal length; bounds that are out of order are refused."""
     if not isinstance(errors, Estimate):
         known = as_floats(errors, "errors")
         return Estimate(known, known, known, np.zeros(len(known)))

@@ -87,7 +87,6 @@ def confidence_vs_recall_at_1(hits: Any, confidence: Any) -> ConfidenceAccuracy:
 
 
 def _as_hits(values: Any) -> BoolArray:
-    """Check hits, which are bools or 0 and 1, and return them as bools."""
     array = as_column(values, "hits")
     wrong = ~np.isin(array, (0, 1))
     if wrong.any():

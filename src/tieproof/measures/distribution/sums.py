@@ -119,10 +119,7 @@ def _of_values(values: Values, known: KnownMoments, slack: float) -> Bracket:
 def _between(
     early: FloatArray, high: FloatArray, late: FloatArray, low: FloatArray, known: KnownMoments, before: float
 ) -> Bracket:
-    """Return the two step functions between the known ends.
-
-    before : a bound of the probability before the first point
-    """
+    """Return the step functions between the known ends; `before` bounds the probability before the first point."""
     early = np.concatenate([[known.lower], np.clip(early, known.lower, known.upper)])
     late = np.concatenate([np.clip(late, known.lower, known.upper), [known.upper]])
     return Bracket(_steps(early, np.append(before, high)), _steps(late, np.append(low, 1.0)))

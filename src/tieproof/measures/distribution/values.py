@@ -95,7 +95,6 @@ class _Numbers(NamedTuple):
         return _Numbers(self.start + other.start + low, chances[low:high], error, lost)
 
     def times(self, count: int) -> "_Numbers":
-        """Return the distribution of the sum of `count` such numbers."""
         if count == 1:
             return self
         half = self.times(count // 2)

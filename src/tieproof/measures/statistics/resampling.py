@@ -18,10 +18,7 @@ ROOM = 2**21
 
 
 def raw(draws: int, width: int, room: int) -> Iterator[npt.NDArray[np.uint64]]:
-    """Yield draws of `width` raw numbers each, `draws` in all, in blocks (c, width).
-
-    room : how many numbers the caller keeps in memory for each draw
-    """
+    """Yield draws of `width` raw numbers, in blocks (c, width); for each draw, the caller keeps `room` numbers."""
     source, step = np.random.PCG64(_SEED), max(1, ROOM // max(1, room))
     for start in range(0, draws, step):
         yield source.random_raw((min(step, draws - start), width))
@@ -170,8 +167,8 @@ def _sides_of(ordered: FloatArray, strata: Strata) -> FloatArray:
 def resampled_sums(numbers: FloatArray, strata: Strata) -> FloatArray:
     """The sum of each column (n, k) over each resample, (RESAMPLES, k), which is exact because the numbers are whole.
 
-    A resample draws as many values from each group as the group has. The numbers of times that it draws each value
-    are a row of a matrix, so that one matrix product sums all columns.
+    A resample draws as many values from each group as the group has. How often it draws each value is a row of a
+    matrix, so that one matrix product sums all columns.
     """
     width = len(numbers)
     limits, starts = np.repeat(strata.sizes, strata.sizes), np.repeat(strata.starts, strata.sizes)

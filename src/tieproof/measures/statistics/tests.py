@@ -46,10 +46,7 @@ def _smallest_p_value(differences: FloatArray) -> float:
 
 
 def _exact(numbers: FloatArray, slack: float) -> float:
-    """The p-value of whole numbers (n,) over all assignments of signs.
-
-    The sums of one half of the numbers are searched among the sorted sums of the other half.
-    """
+    """The p-value of whole numbers (n,) over all signs, by sums of one half among the sorted ones of the other."""
     wanted = numbers.sum() - slack
     if wanted <= 0:
         return 1.0
@@ -97,11 +94,6 @@ def tukey(values: FloatArray, pairs: IntArray, sums: FloatArray) -> PairValues:
 
     Each p-value is (hits + 1) / (DEALS + 1). All measures use the same deals. Sums that differ by no more than 1e-12
     for each value count as equal. The order of the queries does not matter, because they are sorted.
-
-    >>> scores = np.array([[[1.0, 0.0], [0.5, 0.0], [0.75, 0.0], [0.25, 0.0], [1.0, 0.0], [1.0, 0.0]]])
-    >>> found = tukey(scores, np.array([[0, 1]]), np.array([[[4.5, 0.0]]]))
-    >>> found.among_all.round(2)  # of 2**6 deals, 2 are as extreme
-    array([[[0.03, 1.  ]]])
     """
     measures, queries, systems = values.shape
     ordered = np.stack([each[np.lexsort(each.T[::-1])] for each in values])
