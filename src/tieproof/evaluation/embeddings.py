@@ -275,15 +275,8 @@ def evaluate(
             scores = score(ties.parts, wanted, count, optional, levels, whole.budget)
             if origin is None:  # now that the memory of the engine is free again
                 origin = origin_of_embeddings(whole, bits)
-            evaluated = as_evaluated(
-                scores,
-                setting,
-                origin,
-                zero_vectors=ties.zero_vectors,
-                categories=grouping,
-                confidence=confidences,
-                negative=whole.relevance.negative(),
-            )
+            evaluated = as_evaluated(scores, setting, origin, categories=grouping, confidence=confidences)
+            evaluated = evaluated._replace(zero_vectors=ties.zero_vectors, negative=whole.relevance.negative())
     warn_of_recall(scores)
     return Result(evaluated)
 

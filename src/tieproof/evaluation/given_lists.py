@@ -90,7 +90,7 @@ def evaluate_lists(
     if limits is None and labels is None and empty == "skip":
         _warn_of_nothing_found(scores, longest)
     origin = rankings.origin(f"evaluate_{name}")
-    found = as_evaluated(scores, setting, origin, categories=groups, negative=negative)
+    found = as_evaluated(scores, setting, origin, categories=groups)._replace(negative=negative)
     return found if queries is None else found.named(queries)
 
 

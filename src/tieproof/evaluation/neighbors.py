@@ -184,8 +184,8 @@ def evaluate_neighbors(
     options = {"search": search} | ({} if duplicates == "error" else {"duplicates": duplicates})
     origin = rankings.origin("evaluate_neighbors", options)
     with about(("relevance",) if labels is None else ("labels", "gallery_labels")):
-        more: dict[str, Any] = {"negative": of_all.negative(), "said": left_out(copies)}
-        return Result(as_evaluated(scored, setting, origin, categories=groups_of_queries, **more))
+        evaluated = as_evaluated(scored, setting, origin, categories=groups_of_queries)
+        return Result(evaluated._replace(negative=of_all.negative(), said=left_out(copies)))
 
 
 def _neighbor_parts(lists: NeighborLists, relevance: Relevance, search: Search, rankings: RankingDigests) -> Parts:

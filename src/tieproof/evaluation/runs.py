@@ -258,7 +258,7 @@ def evaluate_run(
                 grades, lambda level: run_parts(at_least(scores, level), ids, False, None, None, radius)
             )
         scored = score(parts, wanted, len(ids), optional, levels)
-        return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups, said=ranked.said))
+        return Result(as_evaluated(scored, setting, origin, topics, groups)._replace(said=ranked.said))
 
     result = evaluated(wanted, scores)
     if not truncated and radius is None:

@@ -222,18 +222,14 @@ def as_evaluated(
     scores: Scores,
     setting: Setting,
     origin: Origin,
-    zero_vectors: int = 0,
     names: Names | None = None,
     categories: Array | None = None,
     confidence: Array | None = None,
-    negative: int = 0,
-    said: tuple[str, ...] = (),
 ) -> Evaluated:
     """Everything that the scores tell about the queries, with what the policy says of those with nothing relevant.
 
     origin : the origin of the queries, without the numbers of their relevant items, which are added here
     names : the names of the queries; None: they are numbered
-    negative, said : as in `Evaluated`
     """
     left_out = names.left_out if names else {}
     has_relevant = scores.n_relevant > 0
@@ -268,15 +264,13 @@ def as_evaluated(
         query_ids=ids[kept],
         per_query=dict(zip(scores.measures, values, strict=True)),
         tie_counts=tie_counts,
-        zero_vectors=zero_vectors,
+        zero_vectors=0,
         empty_ids=ids[empty_ids],
         left_out=left_out,
         categories=groups,
         confidence=None if confidence is None else confidence[kept],
         not_in_run=names.not_in_run if names else None,
         kept=kept_ties,
-        negative=negative,
-        said=said,
     )
 
 
