@@ -36,8 +36,7 @@ from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
 if TYPE_CHECKING:
     from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
 
-PAIRS_AT_A_TIME = 2**18
-"""The number of pairs of a query and an item whose digests are in memory at a time."""
+PAIRS_AT_A_TIME = 2**18  # the number of pairs of a query and an item whose digests are in memory at a time
 
 SHIFT = np.uint64(0xBE5466CF34E90C6D)
 """An odd factor, so that the word of a label and a group differs from the words of both."""

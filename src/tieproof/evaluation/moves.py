@@ -25,36 +25,24 @@ from tieproof.inputs.arrays import Embeddings, as_finite_embeddings, first_true
 from tieproof.inputs.options import FORMATS, NAMED_NOISE, PRODUCTS, BinaryFormat
 from tieproof.ties import FloatArray
 
-OUTWARD = 1 + 2.0**-20
-"""A factor that covers the rounding of all bounds of rows and pairs, of up to a million dimensions."""
-
+OUTWARD = 1 + 2.0**-20  # covers the rounding of all bounds of rows and pairs, of up to a million dimensions
 SMALLEST_EXTENT, LARGEST_EXTENT = 1e-250, 1e250
 """The limits of the largest distance: neither its square nor a small part of it leaves the range of float64."""
 
-WIDE_INTEGERS = 2.0**-50
-"""The change of a row, relative to its norm, by which integers of 64 bits are rounded to float64, with a margin."""
-
-INT8_STEPS = 127
-"""In int8, the largest absolute entry of a row is this number."""
+WIDE_INTEGERS = 2.0**-50  # the change of a row, relative to its norm, by rounding of integers, with a margin
+INT8_STEPS = 127  # in int8, the largest absolute entry of a row is this number
 
 FRACTION_BITS = 52
-EXPONENT_BITS = 0x7FF << FRACTION_BITS
-"""Where float64 has its fraction and its exponent."""
+EXPONENT_BITS = 0x7FF << FRACTION_BITS  # of float64
 
 
 class Moved(NamedTuple):
-    """How a distance changes if rows move.
+    """How a distance changes if rows move."""
 
-    ranked : the distance that changes by at most as much as both rows moved, and that ranks the same
-    absolute : moves are sums of absolute differences, not Euclidean norms
-    unit : moves are those of rows of norm 1
-    by_norm : the distance changes in proportion to norms
-    """
-
-    ranked: Distance
-    absolute: bool = False
-    unit: bool = False
-    by_norm: bool = False
+    ranked: Distance  # the distance that changes by at most as much as both rows moved, and that ranks the same
+    absolute: bool = False  # moves are sums of absolute differences, not Euclidean norms
+    unit: bool = False  # moves are those of rows of norm 1
+    by_norm: bool = False  # the distance changes in proportion to norms
 
 
 MOVED = {
@@ -68,8 +56,7 @@ MOVED = {
 BY_PRODUCTS = {"cosine": COSINE, "euclidean": SQEUCLIDEAN, "sqeuclidean": SQEUCLIDEAN, "dot": DOT}
 """The distances that are computed from products, and those of which the error is bounded, which rank the same."""
 
-OTHER_ROUNDINGS = 24
-"""The roundings besides those of sums: of entries to float32, of divisions, roots and differences; with a margin."""
+OTHER_ROUNDINGS = 24  # besides those of sums: of entries to float32, of divisions, roots, differences; with a margin
 
 SMALLEST_NORM, LARGEST_NORM = 2.0**-40, 2.0**60
 """Between these norms, nothing overflows in float32, and what underflows is far less than what is rounded."""

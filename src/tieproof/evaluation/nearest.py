@@ -29,18 +29,13 @@ from tieproof.ties import FloatArray, IntArray
 
 
 class NearTie(NamedTuple):
-    """Items at exactly the same distance from the query; an item alone at its distance is a tie of one.
+    """Items at exactly the same distance from the query; an item alone at its distance is a tie of one."""
 
-    rank : the first rank of the tie, counted from 1
-    value : the distance or the score that its items share
-    size, relevant : how many items the tie holds, and how many of them are relevant
-    items : the ids of the listed items, which may be fewer than `size`, each with whether it is relevant
-    """
-
-    rank: int
-    value: float
-    size: int
+    rank: int  # the first rank of the tie, counted from 1
+    value: float  # the distance or the score that its items share
+    size: int  # size, relevant: how many items the tie holds, and how many of them are relevant
     relevant: int
+    # The ids of the listed items, which may be fewer than `size`, each with whether it is relevant.
     items: tuple[tuple[Any, bool], ...]
 
     @property
@@ -57,8 +52,7 @@ class Nearest(NamedTuple):
     ties: tuple[NearTie, ...]
 
 
-LISTED = 10
-"""The number of nearest items that are listed for each query."""
+LISTED = 10  # the number of nearest items that are listed for each query
 
 _JUDGED_BY = ("relevance", "labels", "gallery_labels", "n_relevant", "n_items", "complete")
 

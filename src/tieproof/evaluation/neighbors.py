@@ -30,11 +30,8 @@ Search = Literal["exact", "approximate", "returned"]
 """What is known about items that a search did not return. exact: none is nearer than those returned; approximate:
 nothing; returned: they count as not retrieved."""
 
-MOST_RANKS = 2**26
-"""The largest gallery for measures without a cutoff, whose table of the weights of all ranks takes a gigabyte."""
-
-MOST_PAIRS = 2**63 - 1
-"""The largest number of pairs of a query and an item, which are numbered with 64 bits."""
+MOST_RANKS = 2**26  # the largest gallery for measures without a cutoff, whose table of weights takes a gigabyte
+MOST_PAIRS = 2**63 - 1  # the largest number of pairs of a query and an item, which are numbered with 64 bits
 
 
 @unchanged_files

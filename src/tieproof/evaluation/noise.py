@@ -21,18 +21,14 @@ from tieproof.measures.graded_gains import gain_of_grades, is_graded
 from tieproof.measures.weighted_ranks import ideal_discounts
 from tieproof.ties import FloatArray, Parts, Ties
 
-MOST_LEVELS = 64
-"""The most grades of a scale, because every level is counted by itself."""
+MOST_LEVELS = 64  # the most grades of a scale, because every level is counted by itself
 
 
 class GradeLevels(NamedTuple):
-    """The grades of an evaluation under noise, and how it is counted again level by level.
+    """The grades of an evaluation under noise, and how it is counted again level by level."""
 
-    grades : of the relevant items; none: all are 1
-    parts_of : returns the ties of all queries, with noise, if only items of at least a grade are relevant
-    """
-
-    grades: FloatArray
+    grades: FloatArray  # of the relevant items; none: all are 1
+    # Returns the ties of all queries, with noise, if only items of at least a grade are relevant.
     parts_of: Callable[[float], Parts]
 
 

@@ -44,8 +44,7 @@ OTHER_HITS = "the hits that have a recall are counted as that version of trec_ev
 SINGLE_PRECISION = "scores that differ are equal in single precision"
 """What differs from an evaluation besides the order of equal scores."""
 
-OF_LISTS = ("position", "reversed")
-"""The rules for lists, whose items have no ids."""
+OF_LISTS = ("position", "reversed")  # the rules for lists, whose items have no ids
 
 
 class Printed(Mapping[str, float]):

@@ -18,17 +18,10 @@ from tieproof.show.parts import count, distance_meant
 from tieproof.show.printable import printable
 from tieproof.ties import Estimate, FloatArray, IntArray
 
-CONFIDENCE = 0.95
-"""The confidence of intervals over queries, unless `with_ci` has set another one."""
-
-WORST, OPENED = 20, 5
-"""The number of worst queries that are shown, and of those whose items are shown without a click."""
-
-COSTLY = 10
-"""The number of queries that are listed because their ties cost most."""
-
-FEW, EACH = 20, 10
-"""If there are more categories than the first number, the second number of the worst and of the best are shown."""
+CONFIDENCE = 0.95  # the confidence of intervals over queries, unless `with_ci` has set another one
+WORST, OPENED = 20, 5  # how many worst queries are shown, and how many of these with their items, without a click
+COSTLY = 10  # the number of queries that are listed because their ties cost most
+FEW, EACH = 20, 10  # if there are more categories, so many of the worst and of the best are shown
 
 HEADS = {
     "lower": "the smallest value over all orderings of tied items",
@@ -37,8 +30,7 @@ HEADS = {
 }
 """The columns of a measure, with their meaning."""
 
-AMBIGUOUS = "ambiguous ties"
-"""The column by which queries without ambiguous ties can be hidden."""
+AMBIGUOUS = "ambiguous ties"  # the column by which queries without ambiguous ties can be hidden
 
 MEANT = {
     "skip": "left out (skip)",

@@ -16,14 +16,9 @@ from tieproof.show.parts import NUMBERS, count, numbers
 from tieproof.show.style import shortened
 from tieproof.ties import Estimate
 
-NAMES_WIDTH = 28
-"""The most columns of the name of a measure or a category."""
-
-FIRST_NUMBER, NEXT_NUMBER = 42, 48
-"""The distance in points from the axes to the end of the first column of numbers, and between columns."""
-
-CURVE_HEIGHT = 4.2
-"""The height of the picture of precision over recall, in inches."""
+NAMES_WIDTH = 28  # the most columns of the name of a measure or a category
+FIRST_NUMBER, NEXT_NUMBER = 42, 48  # points from the axes to the end of the first column, and between columns
+CURVE_HEIGHT = 4.2  # the height of the picture of precision over recall, in inches
 
 OVER = {"micro": "queries", "macro": "categories"}
 """What a mean is computed over."""

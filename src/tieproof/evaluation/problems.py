@@ -36,8 +36,7 @@ from tieproof.inputs.unjudged import Unjudged
 from tieproof.inputs.vectors import vectors_of
 from tieproof.ties import Array
 
-ANY_KIND = SparseRows, MultiVectors
-"""The kinds of rows beside arrays, of calls that take all of them."""
+ANY_KIND = SparseRows, MultiVectors  # the kinds of rows beside arrays, of calls that take all of them
 
 
 class ArgumentSide(NamedTuple):

@@ -15,24 +15,21 @@ from tieproof.ties import Array, BoolArray, ExtremeRankings, FloatArray, IntArra
 
 
 class RelevantScores(NamedTuple):
-    """The scores of the lists of all evaluated queries, and of the relevant documents.
+    """The scores of the lists of all evaluated queries, and of the relevant documents."""
 
-    start, score : (Q + 1,) and (n,); the list of query q is score[start[q]:start[q+1]]
-    query, at, grade : the query, score and grade of each relevant document in a list, sorted by query, then by
-        descending score, then by descending grade
-    missing_query, missing_grade : the query and grade of each relevant document in no list, sorted by query, then by
-        descending grade
-    given : (Q,) twice: the length and the smallest score of each list before documents were left out of it; None if
-        none was
-    """
-
-    start: IntArray
+    start: IntArray  # start, score: (Q + 1,) and (n,); the list of query q is score[start[q]:start[q+1]]
     score: FloatArray
+    # query, at, grade: the query, score and grade of each relevant document in a list, sorted by query, then by
+    # descending score, then by descending grade.
     query: IntArray
     at: FloatArray
     grade: FloatArray
+    # missing_query, missing_grade: the query and grade of each relevant document in no list, sorted by query,
+    # then by descending grade.
     missing_query: IntArray
     missing_grade: FloatArray
+    # (Q,) twice: the length and the smallest score of each list before documents were left out of it; None if
+    # none was.
     given: tuple[IntArray, FloatArray] | None = None
 
 

@@ -42,8 +42,7 @@ from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
 
 Missing = Literal["zero", "skip", "error"]
-MISSING = ("zero", "skip", "error")
-"""How a query scores that has relevant documents but is missing from the run."""
+MISSING = ("zero", "skip", "error")  # how a query scores that has relevant documents but is missing from the run
 
 
 def evaluate_run(

@@ -25,21 +25,15 @@ if TYPE_CHECKING:
 
 Empty = Literal["skip", "zero", "one", "nan", "error"]
 
-KEPT = 16
-"""Ties are kept for distributions if they take at most this part of the memory: 1/16."""
+KEPT = 16  # ties are kept for distributions if they take at most this part of the memory: 1/16
 
 
 class Names(NamedTuple):
-    """The names of the queries of a run.
+    """The names of the queries of a run."""
 
-    ids : the evaluated queries, in their order
-    left_out : the queries of the qrels or the run that are not evaluated, by the reason
-    not_in_run : the queries of the qrels that have no document in the run, evaluated or not
-    """
-
-    ids: Array
-    left_out: Mapping[str, Array]
-    not_in_run: Array
+    ids: Array  # the evaluated queries, in their order
+    left_out: Mapping[str, Array]  # the queries of the qrels or the run that are not evaluated, by the reason
+    not_in_run: Array  # the queries of the qrels that have no document in the run, evaluated or not
 
 
 def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
@@ -115,19 +109,14 @@ def check_empty(empty: str) -> None:
 
 
 class Scores(NamedTuple):
-    """The values of every query, and counts of its ranking.
+    """The values of every query, and counts of its ranking."""
 
-    measures : the M measures
-    values : (M, 4, Q) lower, expected, upper and variance; under noise (M, 6, Q), with the smallest and largest value
-    n_relevant : (Q,)
-    tie_counts : (4, Q), as `count_by_query` counts them
-    kept : of each part of the queries that has any, the ambiguous ties; None: they take too much memory
-    """
-
-    measures: list[Measure]
+    measures: list[Measure]  # the M measures
+    # (M, 4, Q) lower, expected, upper and variance; under noise (M, 6, Q), with the smallest and largest value.
     values: FloatArray
-    n_relevant: IntArray
-    tie_counts: IntArray
+    n_relevant: IntArray  # (Q,)
+    tie_counts: IntArray  # (4, Q), as `count_by_query` counts them
+    # Of each part of the queries that has any, the ambiguous ties; None: they take too much memory.
     kept: "tuple[KeptTies, ...] | None"
 
 

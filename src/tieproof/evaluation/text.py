@@ -15,14 +15,9 @@ from tieproof.ties import ROUNDING, Bounds, Estimate
 if TYPE_CHECKING:
     from tieproof.evaluation.one_order import Printed
 
-NOISE = "noise"
-"""The header of the bounds under noise."""
-
-MOST_CATEGORIES = 20
-"""The most categories that are all shown."""
-
-EACH = 5
-"""The number of the worst categories, and of the best, that are shown otherwise."""
+NOISE = "noise"  # the header of the bounds under noise
+MOST_CATEGORIES = 20  # the most categories that are all shown
+EACH = 5  # the number of the worst categories, and of the best, that are shown otherwise
 
 Means = list[tuple[str, Estimate[float]]]
 """Names of categories, each with the mean of a measure."""

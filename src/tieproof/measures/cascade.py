@@ -13,13 +13,6 @@ which take (m + s) H^2 / 2 steps and memory for 2 H^2 pairs of floats; the varia
 near 1 with 30 digits. So the standard deviation loses digits if all probabilities of such a tie are below 1e-9, as
 for grades of at most max_grade - 30, and is limited to the largest possible value; the expected value loses digits
 below 1e-17. Both are negligible compared with the values of larger grades.
-
->>> import numpy as np
->>> a = np.array
->>> ties = Ties(query=a([0]), k=a([0]), n=a([0]), l=a([2]), m=a([2]), n_relevant=a([2]), n_items=a([2]),
-...             grades=a([4.0, 1.0]))
->>> print(" ".join(f"{x[0]:.8f}" for x in ERR(ties)))  # 15/16 + 1/16 * 1/32 at best, 1/16 + 15/16 * 15/32 at worst
-0.50195312 0.72070312 0.93945312 0.04785156
 """
 
 from typing import NamedTuple
@@ -32,8 +25,7 @@ from tieproof.measures.numbers import exp2_minus_1, once
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties
 
-_MOST_STEPS = 2**35
-"""The most steps for a tie of several grades, which take about a minute."""
+_MOST_STEPS = 2**35  # the most steps for a tie of several grades, which take about a minute
 
 
 class MostHits(NamedTuple):

@@ -11,8 +11,7 @@ from tieproof.measures.numbers import Pair, add_by_query, exp2_minus_1, sum_by_q
 from tieproof.measures.rank_weights import LOGARITHMIC, Geometric, Tabled, spread_in_tie
 from tieproof.ties import FloatArray, IntArray, Ties
 
-LARGEST_GRADE = 400.0
-"""The largest grade for exponential gains."""
+LARGEST_GRADE = 400.0  # the largest grade for exponential gains
 
 _EXPONENT = 400  # the largest gain of every query is below 2^400 and at least half of it: see `gains`
 _TINY, _LIFT = 2.0**-900, 512  # near the end of the floats gains are computed 2^512 times larger

@@ -16,23 +16,17 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.ties import Ties
 
-CUTOFF = r"[0-9]+\.[0-9]+(?=%)|[0-9]+"
-"""The digits of a cutoff, which may be a share of the gallery, such as 0.5%."""
+CUTOFF = r"[0-9]+\.[0-9]+(?=%)|[0-9]+"  # the digits of a cutoff, which may be a share of the gallery, such as 0.5%
 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The names of measures in a library, or in a field of research.
+    """The names of measures in a library, or in a field of research."""
 
-    name : the name of the library in messages and pages
-    source : where its names are listed
-    names : tieproof's spelling -> the library's spellings
-    refused : a description that completes "it is …" -> the names of such measures
-    """
-
-    name: str
-    source: str
-    names: Mapping[str, str]
+    name: str  # the name of the library in messages and pages
+    source: str  # where its names are listed
+    names: Mapping[str, str]  # tieproof's spelling -> the library's spellings
+    # A description that completes "it is …" -> the names of such measures.
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -48,17 +42,12 @@ LIBRARIES = tuple(_libraries())
 
 
 class Meaning(NamedTuple):
-    """The meaning of a name in a library.
+    """The meaning of a name in a library."""
 
-    owner, theirs : the library and its spelling
-    ours : tieproof's spelling; empty if tieproof does not have the measure
-    reason : what such a measure is, to complete "it is …"
-    """
-
-    owner: str
+    owner: str  # owner, theirs: the library and its spelling
     theirs: str
-    ours: str
-    reason: str
+    ours: str  # tieproof's spelling; empty if tieproof does not have the measure
+    reason: str  # what such a measure is, to complete "it is …"
 
 
 def meanings(libraries: Iterable[Vocabulary] | None = None) -> Iterator[Meaning]:

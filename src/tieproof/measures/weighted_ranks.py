@@ -3,16 +3,6 @@
 Within a tie descending gains are best and ascending gains are worst. The mean is the mean of the gains times the sum
 of the weights. The variance is that of a sum of products under random pairing (McSherry and Najork 2008; for the
 variance, sampling without replacement). Weights beyond a cutoff are 0.
-
->>> import numpy as np
->>> a = np.array
->>> ties = Ties(query=a([0]), k=a([0]), n=a([0]), l=a([4]), m=a([2]), n_relevant=a([2]), n_items=a([9]))
->>> [float(x[0]) for x in (P @ 2)(ties)]
-[0.0, 0.5, 1.0, 0.08333333333333333]
->>> lower, expected, upper, variance = nDCG(Ties(query=a([0]), k=a([1]), n=a([0]), l=a([2]), m=a([1]),
-...                                              n_relevant=a([1]), n_items=a([9])))
->>> print(f"{lower[0]:.6f} {expected[0]:.6f} {upper[0]:.6f}")
-0.500000 0.565465 0.630930
 """
 
 from collections.abc import Callable

@@ -36,23 +36,12 @@ from tieproof.installed import __version__
 from tieproof.ties import IntArray, Ties
 from tieproof.whole_files import PartsFolder, continued
 
-TITLE = "tieproof.json"
-"""The file of a checkpoint that says which evaluation it is of."""
-
-SURVEYED = 2**26
-"""The most bytes of rows that are surveyed by one task."""
-
-RESUMED = 8
-"""The fewest blocks of a checkpoint, if there are enough queries, so that finished blocks are not counted again."""
-
-BYTES_PER_COUNT = 16
-"""The bytes that are kept for each tie: two numbers."""
-
-KEPT = 16
-"""One part in this many of the memory is for thresholds; further blocks are ranked again when they are needed."""
-
-PARTS_EACH = 4
-"""The approximate number of parts for each worker, so that all workers have work until the end."""
+TITLE = "tieproof.json"  # the file of a checkpoint that says which evaluation it is of
+SURVEYED = 2**26  # the most bytes of rows that are surveyed by one task
+RESUMED = 8  # the fewest blocks of a checkpoint, for enough queries, so that finished ones are not counted again
+BYTES_PER_COUNT = 16  # the bytes that are kept for each tie: two numbers
+KEPT = 16  # one part in this many of the memory is for thresholds; further blocks are ranked again if needed
+PARTS_EACH = 4  # the approximate number of parts for each worker, so that all workers have work until the end
 
 Runner = Local | OnRay
 """Runs tasks in this process, or on the workers of a cluster; each answer is returned when its task has ended."""

@@ -15,34 +15,21 @@ from tieproof.errors import InputError
 from tieproof.inputs.relevance import Relevance
 from tieproof.ties import IntArray
 
-BYTES_BESIDE = 160
-"""The bytes of a row in addition to its numbers, for its computed properties, label and index (measured)."""
-
-BYTES_PER_PAIR = 60
-"""The bytes of a pair of a query and a relevant item during counting, with its rank and its counts."""
-
-SMALLEST_BUDGET = 16 * 2**20
-"""The smallest budget in bytes; smaller ones are raised to it."""
-
-SMALLEST_BLOCK = 2**11
-"""The fewest queries of a block if a number of blocks is requested; smaller blocks cost more per query."""
-
-STORED = 2**41
-"""The most products of two numbers that a block of a checkpoint needs, unless it is the smallest: about a minute."""
+BYTES_BESIDE = 160  # the bytes of a row besides its numbers: its computed properties, label and index (measured)
+BYTES_PER_PAIR = 60  # the bytes of a pair of a query and a relevant item during counting: its rank and its counts
+SMALLEST_BUDGET = 16 * 2**20  # the smallest budget in bytes; smaller ones are raised to it
+SMALLEST_BLOCK = 2**11  # the fewest queries of a block if a number is requested; smaller ones cost more per query
+STORED = 2**41  # the most products of numbers for a block of a checkpoint, unless it is the smallest: about a minute
 
 Span = tuple[int, int]
 """The first and the last row of several, as ends of a slice."""
 
 
 class Sizes(NamedTuple):
-    """How much fits into memory at the same time.
+    """How much fits into memory at the same time."""
 
-    rows : the most rows of a block together with its relevant items, or of a group
-    pairs : the most pairs of a query of a block and a relevant item
-    """
-
-    rows: int
-    pairs: int
+    rows: int  # the most rows of a block together with its relevant items, or of a group
+    pairs: int  # the most pairs of a query of a block and a relevant item
 
     @classmethod
     def of(cls, problem: ShardedProblem, memory: int) -> "Sizes":

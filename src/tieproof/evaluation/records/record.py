@@ -27,8 +27,7 @@ from tieproof.ties import Array
 
 _KIND = "a record of tieproof (.tieproof)"
 
-_MOST_FACTS = 2**22
-"""The largest size of `record.json` in bytes; it contains no values of single queries."""
+_MOST_FACTS = 2**22  # the largest size of `record.json` in bytes; it contains no values of single queries
 
 _ID = ("int64", "uint64", "str", "bytes")
 _NUMBER = (
@@ -65,8 +64,7 @@ _OPTIONS: dict[str, dict[str, tuple[type, ...]]] = {
 }
 """The calls whose results have records, and the options of each call with their types."""
 
-_LONGEST = 1000
-"""The length of a text among the facts, which must be printable: some are shown in terminals."""
+_LONGEST = 1000  # the length of a text among the facts, which must be printable: some are shown in terminals
 
 _Facts = dict[str, Any]
 """What `record.json` contains."""

@@ -40,14 +40,9 @@ _DATA = (
 )
 """The arguments of all these calls that are no settings of a record: data, memory, threads and progress."""
 
-_SETTINGS = ("empty", "average", "precision", "distance")
-"""The settings of a record that calls take."""
-
-_FUNCTION = "function "
-"""How the name of a distance begins if the distance is a function of the user."""
-
-_DIGITS = 12
-"""How many digits of a fingerprint are shown."""
+_SETTINGS = ("empty", "average", "precision", "distance")  # the settings of a record that calls take
+_FUNCTION = "function "  # how the name of a distance begins if the distance is a function of the user
+_DIGITS = 12  # how many digits of a fingerprint are shown
 
 _VALUES = ("lower", "expected", "upper", "variance")
 _COUNTS = ("ties", "ambiguous ties", "size of the largest tie", "open ends")

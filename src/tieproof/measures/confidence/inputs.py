@@ -11,8 +11,7 @@ from tieproof.inputs.arrays import as_numbers, check_count, check_finite
 from tieproof.inputs.options import as_shares
 from tieproof.ties import Array, FloatArray, IntArray
 
-LARGEST = 1e60
-"""The largest number accepted: squares of such numbers, and quotients of these squares, do not overflow float64."""
+LARGEST = 1e60  # the largest number accepted: neither its square nor quotients of squares overflow float64
 
 
 def as_column(values: Any, name: str, count: int | None = None, items: str = "queries") -> Array:
@@ -83,16 +82,11 @@ class ConfidenceTies(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Queries of equal confidence, the most confident first.
+    """Queries of equal confidence, the most confident first."""
 
-    of_query : (n,) the group of each query
-    start : (G,) how many queries are more confident than the queries of each group
-    length : (G,) how many queries each group has
-    """
-
-    of_query: IntArray
-    start: IntArray
-    length: IntArray
+    of_query: IntArray  # (n,) the group of each query
+    start: IntArray  # (G,) how many queries are more confident than the queries of each group
+    length: IntArray  # (G,) how many queries each group has
 
     @classmethod
     def of(cls, confidence: npt.NDArray[np.generic]) -> "Groups":

@@ -53,8 +53,7 @@ def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
     return style.tidy(ax, legend=4)
 
 
-_LEGIBLE = 8
-"""The largest ratio of width and height, or of height and width, of an ellipse that is drawn in its true shape."""
+_LEGIBLE = 8  # the largest ratio of the two sides of an ellipse that is drawn in its true shape
 
 _ANGLES = np.linspace(-math.pi, math.pi, 361)
 
@@ -149,8 +148,7 @@ def plot_credible_retrieval(found: CredibleRetrieval, ax: Any = None) -> Any:
     return style.tidy(ax, legend=2)
 
 
-POINTS = 400
-"""The most points of a curve: more than a reader can tell apart in a picture as wide as a page."""
+POINTS = 400  # the most points of a curve: more than a reader can tell apart in a picture as wide as a page
 
 
 @takes_path

@@ -12,8 +12,7 @@ from tieproof.inputs.arrays import as_numbers, check_finite
 from tieproof.measures.confidence.inputs import LARGEST, as_floats, as_masses, check_scale, finite_floats
 from tieproof.ties import BoolArray, FloatArray
 
-_PANELS, _NODES, _WIDTHS = 128, 20, 40
-"""Gauss-Legendre quadrature of the density: panels, nodes in each panel, and the range around the mode in widths."""
+_PANELS, _NODES, _WIDTHS = 128, 20, 40  # of the quadrature: panels, nodes in each, range in widths of the mode
 
 
 class Gaussian:

@@ -175,11 +175,8 @@ def _mean_of_shares(parts: IntArray, wholes: IntArray) -> float:
     return math.fsum((parts / wholes).tolist()) / len(wholes)
 
 
-_TINY = 1e-290
-"""An upper bound on what a sum can lose by underflow."""
-
-_QUERIES, _ITEMS = 256, 4096
-"""The shape of a tile, in queries and items."""
+_TINY = 1e-290  # an upper bound on what a sum can lose by underflow
+_QUERIES, _ITEMS = 256, 4096  # the shape of a tile, in queries and items
 
 
 def _counts_inside(

@@ -8,16 +8,11 @@ from tieproof.ties import BoolArray, IntArray, JudgedTies, Ties
 
 
 class KeptTies(NamedTuple):
-    """The ambiguous ties of a part of the queries, from which distributions are computed.
+    """The ambiguous ties of a part of the queries, from which distributions are computed."""
 
-    queries : (A,) the places of the queries that have an ambiguous tie, among the evaluated queries
-    ties : the ties of these A queries: the ambiguous ones alone, or with grades or judged items all of them
-    listed : (A,) the relevant items of these queries that are in any tie
-    """
-
-    queries: IntArray
-    ties: Ties
-    listed: IntArray
+    queries: IntArray  # (A,) the places of the queries that have an ambiguous tie, among the evaluated queries
+    ties: Ties  # the ties of these A queries: the ambiguous ones alone, or with grades or judged items all of them
+    listed: IntArray  # (A,) the relevant items of these queries that are in any tie
 
     @property
     def bytes(self) -> int:

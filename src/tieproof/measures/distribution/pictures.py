@@ -12,8 +12,7 @@ from tieproof.ties import Array
 if TYPE_CHECKING:
     from tieproof.measures.distribution.distribution import Distribution
 
-_BARS = 60
-"""The most bars, which are wide enough to be told apart."""
+_BARS = 60  # the most bars, which are wide enough to be told apart
 
 
 @takes_path

@@ -9,17 +9,10 @@ from tieproof.measures.distribution.paths import UNIT, outcomes
 from tieproof.measures.distribution.tied import Tied
 from tieproof.ties import Array, FloatArray
 
-MOST_VALUES = 2**18
-"""Up to so many values of a sum are computed one by one."""
-
-MOST_TIES = 64
-"""Up to so many ties with other values than whole numbers are combined."""
-
-_MOST_OUTCOMES = 2**12
-"""Up to so many outcomes of a tie are computed one by one."""
-
-LOST = 2.0**-60
-"""Probabilities below this are left out, and counted as an error."""
+MOST_VALUES = 2**18  # up to so many values of a sum are computed one by one
+MOST_TIES = 64  # up to so many ties with other values than whole numbers are combined
+_MOST_OUTCOMES = 2**12  # up to so many outcomes of a tie are computed one by one
+LOST = 2.0**-60  # probabilities below this are left out, and counted as an error
 
 
 class Values(NamedTuple):

@@ -13,8 +13,7 @@ from tieproof.ties import ROUNDING, Array, BoolArray, FloatArray, IntArray
 
 _SEED = 0
 
-ROOM = 2**21
-"""How many numbers are in memory at a time."""
+ROOM = 2**21  # how many numbers are in memory at a time
 
 
 def raw(draws: int, width: int, room: int) -> Iterator[npt.NDArray[np.uint64]]:
@@ -40,19 +39,14 @@ def coins(draws: int, width: int, room: int) -> Iterator[BoolArray]:
         yield np.unpackbits(octets, axis=1, count=width).view(np.bool_)
 
 
-_BITS = 52
-"""Sums of all numbers have at most this many bits, plus one from rounding, so that float64 holds them exactly."""
+_BITS = 52  # sums of all numbers have at most so many bits, and one from rounding: exact in float64
 
 
 class Whole(NamedTuple):
-    """Columns of values as whole numbers.
+    """Columns of values as whole numbers."""
 
-    numbers : (n, k) whole numbers in float64; no sum of n numbers of a column exceeds 2**53
-    unit : (k,) the power of two by which each column is to be multiplied
-    """
-
-    numbers: FloatArray
-    unit: FloatArray
+    numbers: FloatArray  # (n, k) whole numbers in float64; no sum of n numbers of a column exceeds 2**53
+    unit: FloatArray  # (k,) the power of two by which each column is to be multiplied
 
     @property
     def slack(self) -> FloatArray:
@@ -120,8 +114,7 @@ RESAMPLES = 9_999
 
 _NORMAL = NormalDist()
 
-_DIGITS = 12
-"""The levels of the interval are rounded to this many decimals, after which logarithms differ between machines."""
+_DIGITS = 12  # the decimals of the levels of the interval, after which logarithms differ between machines
 
 
 def bca(values: FloatArray, strata: Strata, confidence: float) -> list[tuple[float, float]]:

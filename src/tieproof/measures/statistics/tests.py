@@ -10,11 +10,8 @@ from tieproof.errors import library
 from tieproof.measures.statistics.resampling import Strata, Whole, as_whole, below, coins, raw, resampled_sums
 from tieproof.ties import ROUNDING, BoolArray, FloatArray, IntArray
 
-FLIPS = 99_999
-"""How many assignments of signs are drawn at random if there are too many to try all."""
-
-MOST_EXACT = 32
-"""Up to this many nonzero differences, all 2**n assignments are counted, by two halves of 2**(n / 2) each."""
+FLIPS = 99_999  # how many assignments of signs are drawn at random if there are too many to try all
+MOST_EXACT = 32  # for so many nonzero differences, all 2**n assignments are counted by halves of 2**(n / 2) each
 
 
 def sign_flip(differences: FloatArray) -> FloatArray:
@@ -73,8 +70,7 @@ def _drawn(whole: Whole) -> FloatArray:
     return (hits + np.ones(len(total))) / (FLIPS + 1)
 
 
-DEALS = 9_999
-"""How many times the values of all queries are dealt at random."""
+DEALS = 9_999  # how many times the values of all queries are dealt at random
 
 
 class PairValues(NamedTuple):
@@ -130,8 +126,7 @@ def _deals(queries: int, systems: int) -> Iterator[IntArray]:
         yield dealt.reshape(systems, len(drawn), queries)
 
 
-_DECIMALS = 12
-"""Differences are rounded to this many decimals, so that differences equal in real numbers have equal ranks."""
+_DECIMALS = 12  # of differences, so that differences that are equal in real numbers have equal ranks
 
 
 def wilcoxon_test(differences: FloatArray, either: bool = False) -> float:
