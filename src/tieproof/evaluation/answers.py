@@ -180,10 +180,7 @@ def _times(codes: IntArray, among: IntArray) -> IntArray:
 def _all_parts(
     problem: Problem | None, answered: BoolArray, counts: tuple[Counts, Counts], worst: bool, watch: Watch
 ) -> Parts:
-    """Yield the ties of all queries, with the items without an answer at their places.
-
-    counts : of all items, and of those without an answer
-    """
+    """Yield the ties of all queries, with the items without an answer, counted second, at their places."""
     places, silent = np.flatnonzero(answered), np.flatnonzero(~answered)
     (every, every_relevant), (added, relevant) = counts
     if problem is None:

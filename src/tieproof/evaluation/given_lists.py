@@ -45,17 +45,14 @@ COUNTED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32")))
 def evaluate_lists(
     values: Any,
     name: str,
-    judged_by: Sequence[Any],
+    judged_by: Sequence[Any],  # the arguments of `as_judged`
     measures: Sequence[str | Measure],
-    grouped_by: tuple[Any, Average],
+    grouped_by: tuple[Any, Average],  # the categories and the average
     empty: str,
     noise: Any = None,
     precision: str | None = None,
 ) -> Evaluated:
-    """Evaluate lists of "scores" or "distances", or a table of them, rounded to a precision if there is one.
-
-    judged_by, grouped_by : the arguments of `as_judged`, and the categories and the average
-    """
+    """Evaluate lists of "scores" or "distances", or a table of them, rounded to a precision if there is one."""
     check_rounded(precision, noise)
     wanted, optional = parse_with_sets(measures)
     check_empty(empty)

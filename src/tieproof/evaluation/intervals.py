@@ -61,11 +61,8 @@ def interval_ends(values: FloatArray, strata: Strata, confidence: float, method:
 
 
 def within(low: float, high: float, ends: tuple[float, float], values: FloatArray) -> tuple[float, float]:
-    """The ends of an interval, no farther than `low` and `high`, between which every mean of such values (Q,) is.
-
-    The values of a measure that somebody has defined may lie beyond; its intervals stay as they are.
-    """
-    if values.min() < low or values.max() > high:
+    """The ends of an interval, no farther than `low` and `high`, between which every mean of such values (Q,) is."""
+    if values.min() < low or values.max() > high:  # of a measure that somebody has defined
         return ends
     return max(low, ends[0]), min(high, ends[1])
 

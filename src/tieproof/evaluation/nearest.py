@@ -105,18 +105,13 @@ def data_of(result: Measured, evaluated: Mapping[str, Any]) -> Iterator[tuple[st
 
 def _listed(
     query: Any,
-    item: IntArray,
-    tie: IntArray,
-    value: Sequence[float],
-    relevant: IntArray,
-    name: Callable[[int], Any] = int,
+    item: IntArray,  # (c,) the positions of the items, nearest first
+    tie: IntArray,  # (c,) the number of the tie of each, from 0 on
+    value: Sequence[float],  # (t,) the distance or score of each tie
+    relevant: IntArray,  # the positions of all relevant items
+    name: Callable[[int], Any] = int,  # returns the id of the item at a position
 ) -> Nearest:
-    """Return the first items of a query, tie by tie, from its nearest items, of which the last tie is complete.
-
-    item, tie : (c,) the positions of the items, nearest first, and the number of the tie of each, from 0 on
-    value : (t,) the distance or score of each tie
-    relevant, name : the positions of all relevant items, and the id of the item at a position
-    """
+    """Return the first items of a query, tie by tie, from its nearest items, of which the last tie is complete."""
     is_relevant = np.isin(item, relevant)
     size = np.bincount(tie)
     relevant_in_tie = np.bincount(tie, is_relevant).astype(np.int64)
@@ -282,16 +277,13 @@ def _check_numbers(result: Measured, n_queries: int) -> None:
 
 
 def _check_order(result: Measured, origin: Origin) -> None:
-    """Refuse the same data in another order, which would show other items than those of each query.
-
-    The order of a gallery is checked only for results of few rows that are not from a record.
-    """
+    """Refuse the same data in another order, which would show other items than those of each query."""
     evaluated = result.evaluated
     known, arrived = evaluated.origin.data, origin.data
     pairs: list[tuple[Any, Any]]
-    if isinstance(known, Digests) and isinstance(arrived, Digests):
+    if isinstance(known, Digests) and isinstance(arrived, Digests):  # of few rows, and not from a record
         pairs = [*zip(known.sides, arrived.sides, strict=True)]
-    else:
+    else:  # the order of a gallery is not checked
         pairs = [(evaluated.query_digests(), evaluated._replace(origin=origin).query_digests())]
     if not all(np.array_equal(one, other) for one, other in pairs):
         raise InputError(

@@ -186,10 +186,7 @@ def evaluate_neighbors(
 
 
 def _neighbor_parts(lists: NeighborLists, relevance: Relevance, search: Search, rankings: RankingDigests) -> Parts:
-    """Yield the ties of all lists, block after block; warn if an exact search returned too few items.
-
-    rankings : gets the digests of the lists, which also cover how many items the gallery has
-    """
+    """Yield the ties of all lists, block after block; warn if an exact search returned too few items."""
     from tieproof.engine import last_ties, ties_of_lists
 
     doubtful = 0
@@ -217,7 +214,7 @@ def _neighbor_parts(lists: NeighborLists, relevance: Relevance, search: Search, 
         doubtful += int((lists.padded[queries] & (n_items > ties.n_items)).sum())
         end = None if lists.number is None else last_ties(given)
         cut = first_items(ties, end, n_items, "behind" if search == "exact" else "anywhere")
-        rankings.add(queries, cut)
+        rankings.add(queries, cut)  # which says how many items the gallery has
         yield queries, cut
     if doubtful and search == "exact":
         warn(
@@ -266,10 +263,7 @@ def _check_ranks(wanted: Sequence[Measure], n_items: int) -> None:
 
 
 def _check_own_items(lists: NeighborLists, relevance: Relevance) -> None:
-    """Warn if most queries i find item i first, which is relevant, beside other relevant items.
-
-    Distances must be about 0, because pictures may find the texts of the same numbers first.
-    """
+    """Warn if most queries i find item i first, which is relevant, beside other relevant items."""
     entry = np.flatnonzero(lists.query == lists.item)
     least = max(FEWEST_ALIKE, ITSELF * lists.n_queries)
     if relevance.leave_one_out or len(entry) < least:
@@ -283,7 +277,7 @@ def _check_own_items(lists: NeighborLists, relevance: Relevance) -> None:
         first = np.zeros(lists.n_queries, dtype=number.dtype)
         first[filled] = nearest.reduceat(number, start[filled])
         entry = entry[number[entry] == first[lists.item[entry]]]
-        if lists.called == "distances":
+        if lists.called == "distances":  # must be about 0: pictures may find the texts of the same numbers first
             entry = entry[np.abs(number[entry].astype(np.float64)) <= NEAR * float(np.abs(number).max())]
     queries = lists.item[entry]
     queries = queries[relevance.at_most()[queries] > 1]

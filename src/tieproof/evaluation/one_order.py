@@ -116,10 +116,7 @@ def printed(result: Measured, rule: str, evaluated: Mapping[str, Any]) -> Printe
 
 
 def without_ties(result: Measured, parts: Parts, count: int, measures: Mapping[Measure, Measure]) -> Measured:
-    """Return the values of the `count` queries of a result in rankings without ties.
-
-    measures : the measures of the result, each with the one that is computed in its place
-    """
+    """Return the values of a result's queries in rankings without ties; `measures` has what is computed for each."""
     scores = score(parts, [*measures.values()], count)
     # Where a run is cut to whole grades, a query may lose all that is relevant, and then scores 0.
     of_run = result.evaluated.origin.call == "evaluate_run"

@@ -47,12 +47,9 @@ def contents(
     items: Any = None,
     gallery_items: Any = None,
     data: Mapping[str, Any] | None = None,
-    folders: Sequence[Path | None] = (None, None),
+    folders: Sequence[Path | None] = (None, None),  # of both kinds of items; texts name no images elsewhere
 ) -> tuple[str, dict[str, Any]]:
-    """The template of the page, and the values that it shows, with the evaluated `data` by its arguments' names.
-
-    folders : the folders of items and gallery items; texts name no images elsewhere
-    """
+    """The template of the page, and the values that it shows, with the evaluated `data` by its arguments' names."""
     try:
         intervals, no_interval = result.intervals(result.ci or CONFIDENCE), ""
     except InputError as error:

@@ -116,15 +116,12 @@ def make_search(
     exclude: Any = None,
     bits: int | None = None,
     rounding: BinaryFormat | None = None,
-    kinds: tuple[type, ...] = (),
+    kinds: tuple[type, ...] = (),  # what the call takes beside arrays: `SparseRows`, `MultiVectors`
+    # Returns what a number of queries excludes of a number of items, or in leave-one-out of None; by default, the
+    # items of the query's group and given pairs.
     among: Callable[[int, int | None], Exclusions] | None = None,
 ) -> Search | Sharded[Search]:
-    """Make the search from the arguments of `nearest`.
-
-    kinds : what the call takes beside arrays: `SparseRows`, `MultiVectors`
-    among : returns what a number of queries excludes of a number of items, or in leave-one-out of None; by default,
-        the items of the query's group and given pairs
-    """
+    """Make the search from the arguments of `nearest`."""
     queries, gallery = with_own_labels(queries, judged=True), with_own_labels(gallery, judged=True)
     kind, called = as_distance(distance, bits), reported(distance)
     of_sets = isinstance(kind, Distance) and kind.several

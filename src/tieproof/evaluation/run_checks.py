@@ -26,11 +26,8 @@ SHORTEST = 10  # the fewest documents of lists that are supposed to be cut off; 
 
 
 def without_unjudged(wanted: list[Measure], optional: frozenset[Measure], option: str) -> list[Measure]:
-    """Return the measures without those of judgments, which have no bounds if an option is given.
-
-    Noise, which changes only the order of a list, does not change a count.
-    """
-    counts_stay = option == "noise"
+    """Return the measures without those of judgments, which have no bounds if an option is given."""
+    counts_stay = option == "noise"  # which changes only the order of a list
     found = [each for each in wanted if each.definition.unjudged and not (counts_stay and each.definition.total)]
     for each in found:
         if each not in optional:

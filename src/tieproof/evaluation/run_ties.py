@@ -95,19 +95,13 @@ def join_judged(
 def run_parts(
     scores: RelevantScores,
     names: npt.NDArray[np.str_],
-    truncated: int,
+    truncated: int,  # True or False for all lists, or the number of documents from which on a list was cut off
     n_items: int | None,
-    judged: tuple[RelevantScores, IntArray] | None = None,
-    radius: float | None = None,
+    judged: tuple[RelevantScores, IntArray] | None = None,  # for measures of only the judged, or unjudged, documents
+    radius: float | None = None,  # the largest error of each score; None: there is no noise
     with_unjudged: bool = False,
 ) -> Parts:
-    """Yield the ties of all queries: of those with documents in the run, then of the others.
-
-    truncated : True or False for all lists, or the number of documents from which on a list was cut off
-    judged : what `join_judged` returns, for measures of only the judged documents, or of the unjudged ones
-    radius : the largest error of each score; None: there is no noise
-    with_unjudged : whether the ties of unjudged documents are needed
-    """
+    """Yield the ties of all queries: of those with documents in the run, then of the others."""
     length = np.diff(scores.start)
     complete = (length > 0) & (length < (truncated or np.inf))
     if scores.given is not None:
@@ -250,10 +244,7 @@ def count_scores(
 
 
 def _last_ties_of_run(scores: RelevantScores, smallest: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Return (k, n, l, m) of the last tie of each list, whose items have the smallest score in the list, (Q,) each.
-
-    The engine's `last_ties` needs the positions of relevant items in a list; for a run only their scores are known.
-    """
+    """Return (k, n, l, m) of the last tie of each list as `engine.last_ties`, here from scores alone, (Q,) each."""
     length = np.diff(scores.start)
     last = np.flatnonzero(scores.score == np.repeat(smallest, length))
     l = np.bincount(np.searchsorted(scores.start, last, side="right") - 1, minlength=len(length))  # noqa: E741

@@ -96,10 +96,8 @@ def reads_judged(measures: Iterable[Measure]) -> bool:
 
 
 def by_policy(measures: Iterable[Measure], empty: str) -> list[int]:
-    """Return the places of the measures to which `empty` gives the value of a query with nothing relevant.
-
-    Counts, and measures of judgments, have a value of their own, which is that of trec_eval.
-    """
+    """Return the places of the measures to which `empty` gives the value of a query with nothing relevant."""
+    # Counts, and measures of judgments, have a value of their own, which is that of trec_eval.
     return [at for at, each in enumerate(measures) if empty == "nan" or each.definition.needs_relevant]
 
 
@@ -124,17 +122,11 @@ def score(
     parts: Parts,
     measures: list[Measure],
     count: int,
-    optional: frozenset[Measure] = frozenset(),
-    levels: GradeLevels | None = None,
-    budget: "Budget | None" = None,
+    optional: frozenset[Measure] = frozenset(),  # are left out with a warning if they cannot be computed
+    levels: GradeLevels | None = None,  # of relevance; None: the ties have no extreme rankings under noise
+    budget: "Budget | None" = None,  # for parts at a time and kept ties; None: one part, and all ties are kept
 ) -> Scores:
-    """Evaluate every measure on the ties of `count` queries.
-
-    optional : measures that are left out with a warning if they cannot be computed
-    levels : the levels of relevance; None: the ties have no extreme rankings under noise
-    budget : how many parts are evaluated at a time, and the memory, of which kept ties take at most a `KEPT`th; None:
-        one part, and all ties are kept
-    """
+    """Evaluate every measure on the ties of `count` queries."""
     threads, most_kept = (1, np.inf) if budget is None else (budget.threads, budget.memory / KEPT)
     values = np.zeros((len(measures), 6 if levels else 4, count))
     n_relevant = np.zeros(count, dtype=np.int64)
@@ -210,16 +202,12 @@ def count_by_query(ties: Ties) -> IntArray:
 def as_evaluated(
     scores: Scores,
     setting: Setting,
-    origin: Origin,
-    names: Names | None = None,
+    origin: Origin,  # the origin of the queries, without the numbers of their relevant items, which are added here
+    names: Names | None = None,  # the names of the queries; None: they are numbered
     categories: Array | None = None,
     confidence: Array | None = None,
 ) -> Evaluated:
-    """Everything that the scores tell about the queries, with what the policy says of those with nothing relevant.
-
-    origin : the origin of the queries, without the numbers of their relevant items, which are added here
-    names : the names of the queries; None: they are numbered
-    """
+    """Everything that the scores tell about the queries, with what the policy says of those with nothing relevant."""
     left_out = names.left_out if names else {}
     has_relevant = scores.n_relevant > 0
     ids = names.ids if names else np.arange(len(has_relevant))

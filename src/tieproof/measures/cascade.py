@@ -108,20 +108,14 @@ def cascade_terms(
     k: IntArray,
     l: IntArray,
     m: IntArray,
-    s: IntArray,
-    first: IntArray,
+    s: IntArray,  # the number of ranks of the tie that count
+    first: IntArray,  # where the probabilities of stopping at the relevant items begin in `stops`, the largest first
     stops: FloatArray,
-    alike: Output[FloatArray],
-    mixed: Output[FloatArray],
+    alike: Output[FloatArray],  # (4, hits + 1)
+    mixed: Output[FloatArray],  # (4 (hits + 1) + 2, hits + 1)
     terms: Output[FloatArray],
 ) -> None:
-    """Write the rows of `terms`: lower, expected and upper value, variance, and the probability of passing the tie.
-
-    s : the number of ranks of the tie that count
-    first : where the probabilities of stopping at the tie's relevant items begin in `stops`, the largest first
-    alike : (4, hits + 1)
-    mixed : (4 (hits + 1) + 2, hits + 1)
-    """
+    """Write the rows of `terms`: lower, expected and upper value, variance, and the chance of passing the tie."""
 
 
 @native

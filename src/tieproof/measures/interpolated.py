@@ -105,9 +105,7 @@ def chances_of_precisions(
 ) -> None:
     """Write the rows of `chances`, (2, X): the probabilities that no precision, and that any one, reaches a value.
 
-    first : the number of the tie's hit from which on precisions count
-    at : (X,) the values, in ascending order
-    room : (m + 1, values that are walked at a time)
+    The tie's hits count from `first` on; the values `at`, (X,), ascend; `room` is (m + 1, values walked at a time).
     """
 
 

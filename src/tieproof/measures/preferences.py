@@ -47,17 +47,12 @@ def _binary_gain(ties: Ties, measure: Measure) -> Estimates:
 
 def _sums(
     ties: Ties,
-    last: FloatArray | IntArray,
-    total: FloatArray | IntArray,
+    last: FloatArray | IntArray,  # last, first: its value after and before all other items of the tie
+    total: FloatArray | IntArray,  # the mean of the sum of all m in a random order
     first: FloatArray | IntArray,
-    variance: FloatArray,
+    variance: FloatArray,  # of its value in a random order
 ) -> Estimates:
-    """Return the sums over the relevant items of each query, from the values of one item of each tie (T,).
-
-    last, first : its value after and before all other items of the tie
-    total : the mean of the sum of all m in a random order
-    variance : of its value in a random order
-    """
+    """Return the sums over the relevant items of each query, from the values of one item of each tie (T,)."""
     m, others = ties.m, ties.l - ties.m
     terms = (m * last, total, m * first, m * variance * ((ties.l + 1) / (others + 2)))
     return Estimates(*(add_by_query(ties.query, values, ties.n_queries) for values in terms))

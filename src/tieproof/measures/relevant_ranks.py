@@ -131,14 +131,11 @@ def sum_precisions(
     m: IntArray,
     last: IntArray,
     harmonic: WeightTables,
-    room: Output[FloatArray],
+    room: Output[FloatArray],  # (3, items in the largest tie)
     divisors: FloatArray,
     estimates: Output[FloatArray],
 ) -> None:
-    """Estimate the sum of the precisions at the relevant items of each query, divided; a divisor of 0 counts as 1.
-
-    room : (3, items in the largest tie)
-    """
+    """Estimate the sum of the precisions at the relevant items of each query, divided; a divisor of 0 counts as 1."""
 
 
 @native

@@ -100,14 +100,11 @@ def sum_weights(
     m: IntArray,
     last: IntArray,
     weights: WeightTables,
-    bounds: FloatArray,
+    bounds: FloatArray,  # (Q,) upper bounds on these sums before the division
     divisors: FloatArray,
     estimates: Output[FloatArray],
 ) -> None:
-    """Estimate the sum of the weights of each query's relevant ranks, divided; a divisor of 0 counts as 1.
-
-    bounds : (Q,) upper bounds on these sums before the division
-    """
+    """Estimate the sum of the weights of each query's relevant ranks, divided; a divisor of 0 counts as 1."""
 
 
 Divisor = Callable[[FloatArray, FloatArray], FloatArray]

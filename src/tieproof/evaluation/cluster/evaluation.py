@@ -128,15 +128,12 @@ Ledger = MemoryLedger | FolderLedger
 def count_all(
     problem: ShardedProblem,
     surveyed: Surveyed,
-    relevant: Words,
+    relevant: Words,  # a word for each query, computed from its relevant and excluded items
     watch: Watch,
     runner: Runner,
     checkpoint: Path | None,
 ) -> TiesByPart:
-    """The ties of all queries, counted in parts, which a folder `checkpoint` stores.
-
-    relevant : a word for each query, computed from its relevant and excluded items
-    """
+    """The ties of all queries, counted in parts, which a folder `checkpoint` stores."""
     # Pairs of blocks are half the square of their number.
     at_least = 1 if runner.workers == 1 else ceil(sqrt(2 * PARTS_EACH * runner.workers))
     at_least = at_least if checkpoint is None else max(at_least, RESUMED)

@@ -98,13 +98,10 @@ class BlockLayout(NamedTuple):
 
 
 def make_layout(problem: ShardedProblem, at_least: int = 1, stored: bool = False) -> BlockLayout:
-    """Blocks and groups that fit into the memory; at least `at_least` of each, unless they would become too small.
-
-    Groups end at the ends of shards, if the shards are small enough. Blocks whose counts are `stored` take a minute.
-    """
+    """Blocks and groups that fit into the memory; at least `at_least` of each, unless they would become too small."""
     sizes = Sizes.of(problem, problem.whole.budget.memory)
     few = -(-len(problem.queries) // at_least)
-    if stored and problem.gallery is not None:
+    if stored and problem.gallery is not None:  # an interrupted evaluation continues from finished blocks
         few = min(few, STORED // math.prod(problem.gallery.shape))
     few = max(SMALLEST_BLOCK, few)
     relevance = problem.whole.relevance

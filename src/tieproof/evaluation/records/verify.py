@@ -207,17 +207,14 @@ def _compared(record: Result, again: Result, by_index: bool) -> Verification:
 
 
 def order_of_record(old: Evaluated, new: Evaluated) -> IntArray | None:
-    """The index now of each query of the record; None if the order is the same, or cannot be told.
-
-    Queries are matched by their rows of the data. Queries with equal rows and equal labels may stand for each other.
-    """
+    """The index now of each query of the record; None if the order is the same, or cannot be told."""
     before, now = old.query_digests(), new.origin.queries
     if old.origin.call == "evaluate_run" or len(before) != len(now):
         return None
     if np.array_equal(old.query_ids, new.query_ids) and np.array_equal(before, now):
         return None
     order = np.empty(len(now), dtype=np.int64)
-    order[np.argsort(before)] = np.argsort(now)
+    order[np.argsort(before)] = np.argsort(now)  # queries with equal rows and labels may stand for each other
     return order if np.array_equal(before, now[order]) else None
 
 

@@ -200,10 +200,7 @@ def squared_radius(mass: float, dimensions: int) -> float:
 
 
 def _cap_angle(mass: float, dimensions: int, concentration: float) -> float:
-    """The angle around the mode within which the probability is `mass` (extra `stats`).
-
-    The angle phi has a density proportional to exp(kappa cos phi) sin(phi)^(d-2) (Mardia and Jupp 2000, 9.3.4).
-    """
+    """The angle around the mode within which the probability is `mass` (extra `stats`)."""
     brentq = library("scipy.optimize", "A credible region", "stats").brentq
     power = dimensions - 2
     root = math.hypot(power, 2 * concentration)
@@ -213,7 +210,7 @@ def _cap_angle(mass: float, dimensions: int, concentration: float) -> float:
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
 
     def density(angle: FloatArray) -> FloatArray:
-        """The density relative to its value at the mode."""
+        """exp(kappa cos phi) sin(phi)^(d-2) relative to its value at the mode (Mardia and Jupp 2000, 9.3.4)."""
         rise = -2 * concentration * np.sin((angle + mode) / 2) * np.sin((angle - mode) / 2)
         if power:
             with np.errstate(divide="ignore"):  # exp(log(0)) is 0, as it should be

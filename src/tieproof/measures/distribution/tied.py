@@ -91,10 +91,7 @@ class Ambiguous(NamedTuple):
 
 
 def tied(measure: Measure, parts: Sequence[KeptTies], weights: FloatArray) -> Ambiguous | None:
-    """Return the ambiguous ties that may change a measure; None if there is none.
-
-    weights : (Q,) the weight of each query's value in the mean; negative for a mean that is subtracted
-    """
+    """Return the ambiguous ties that may change a mean of queries with these weights, (Q,); None if there is none."""
     if measure.name not in RULES:
         raise InputError(
             f"'{measure}' has no distribution here; these measures have one: {', '.join(RULES)}.", "measure"
@@ -146,12 +143,9 @@ def _facts(measure: Measure, rules: Rules, weights: FloatArray) -> Ambiguous:
 
 
 def _moments(measure: Measure, rules: Rules, weights: FloatArray) -> FloatArray:
-    """Return how much what each tie adds may vary, its mean beyond the least, and its variance, (T, 3).
-
-    They are those of a query that has this tie alone, where the measure does not depend on the other ties.
-    """
+    """Return how much what each tie adds may vary, its mean beyond the least, and its variance, (T, 3)."""
     ties = rules.ties
-    if not rules.alone:
+    if not rules.alone:  # otherwise, they are those of a query that has this tie alone
         return np.full((len(ties.m), 3), np.nan)
     of_query = ties.n_relevant[ties.query], ties.n_items[ties.query]
     lower, expected, upper, variance = measure(

@@ -24,11 +24,8 @@ def raw(draws: int, width: int, room: int) -> Iterator[npt.NDArray[np.uint64]]:
 
 
 def below(numbers: npt.NDArray[np.uint64], limits: IntArray) -> IntArray:
-    """Map raw numbers to whole numbers from 0 to limit - 1, equally likely up to a relative limit / 2**32.
-
-    The result is the upper half of the product of the raw number's upper half and the limit (Lemire 2019).
-    """
-    half = np.uint64(32)
+    """Map raw numbers to whole numbers from 0 to limit - 1, equally likely up to a relative limit / 2**32."""
+    half = np.uint64(32)  # the upper half of the product of the number's upper half and the limit (Lemire 2019)
     return (((numbers >> half) * limits.astype(np.uint64)) >> half).astype(np.int64)
 
 
@@ -147,10 +144,7 @@ def bca(values: FloatArray, strata: Strata, confidence: float) -> list[tuple[flo
 
 
 def _sides_of(ordered: FloatArray, strata: Strata) -> FloatArray:
-    """Compare each column with its negation: larger (1), smaller (-1) or equal (0), (k,).
-
-    Columns are compared by their sums, and if these are equal by the first values that differ.
-    """
+    """Compare columns with their negations by sums, then by values: larger (1), smaller (-1) or equal (0), (k,)."""
     total = as_whole(ordered * strata.weights[:, None]).numbers.sum(axis=0)
     mirrored = np.concatenate([part + part[::-1] for part in strata.parts(ordered)])
     first = mirrored[np.argmax(mirrored != 0, axis=0), range(ordered.shape[1])]

@@ -108,17 +108,14 @@ def tukey(values: FloatArray, pairs: IntArray, sums: FloatArray) -> PairValues:
 
 
 def _deals(queries: int, systems: int) -> Iterator[IntArray]:
-    """Yield the indices of the values (queries, systems) that each system is dealt, in blocks (systems, c, queries).
-
-    This is the shuffle of Fisher and Yates: each position, from the last on, is swapped with one up to it.
-    """
+    """Yield indices of the values (queries, systems) that each system is dealt, in blocks (systems, c, queries)."""
     limits = np.repeat(np.arange(systems, 1, -1), queries)
     for drawn in raw(DEALS, len(limits), len(limits)):
         size = len(drawn) * queries
         row = np.arange(size)
         dealt = np.tile(row % queries * systems, (systems, 1)) + np.arange(systems)[:, None]
         chosen = below(drawn, limits).reshape(len(drawn), systems - 1, queries)
-        for step in range(systems - 1):
+        for step in range(systems - 1):  # Fisher and Yates: each position, from the last on, swaps with one up to it
             place = chosen[:, step].ravel() * size + row
             last = dealt[systems - 1 - step].copy()
             dealt[systems - 1 - step] = dealt.ravel().take(place)
