@@ -145,8 +145,7 @@ def _as_answers(values: Any, name: str, distance: str) -> tuple[Array, BoolArray
     return array, answered
 
 
-Counts = tuple[IntArray, IntArray]
-"""How many of some items each query ranks, (q,), and how many of those are relevant, (q,)."""
+Counts = tuple[IntArray, IntArray]  # how many of some items each query ranks, and how many of these are relevant
 
 
 def _ranked(

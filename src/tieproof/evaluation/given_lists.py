@@ -38,8 +38,7 @@ from tieproof.measures import Measure
 from tieproof.measures.unseen import cut_off
 from tieproof.ties import Array, IntArray, Parts
 
-COUNTED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32")))
-"""The types of numbers that kernels count."""
+COUNTED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32")))  # the types that kernels count
 
 
 def evaluate_lists(
@@ -92,7 +91,6 @@ def evaluate_lists(
 
 
 def _warn_of_nothing_found(scores: Scores, longest: int) -> None:
-    """Warn of lists without a relevant item if a measure reads as many items as the longest has: it was cut off."""
     empty = np.count_nonzero(scores.n_relevant == 0)
     if empty and longest in (measure.cutoff for measure in scores.measures):
         warn(
@@ -141,7 +139,10 @@ def list_parts(
     from tieproof.engine import last_ties, ties_of_lists
 
     spans = list(_spans_of(rows, judged))
-    graded = len(spans) > 1 and any(_has_grades(judged, span) for span in spans)  # then all lists keep their grades
+    graded = False  # whether any list has a grade above 0 other than 1, and then all lists keep their grades
+    if len(spans) > 1 and not isinstance(judged, LabeledRows):
+        together = (joined(judged[span]) for span in spans)
+        graded = any(JudgedLists.of(as_judged_type(grades), start).graded for grades, start in together)
     for span in spans:
         given = _given_lists(rows, judged, span, graded, name, small_is_near)
         queries = given.queries
@@ -178,13 +179,6 @@ def _spans_of(rows: Rows, judged: Rows | LabeledRows) -> Iterator[slice]:
     for first, last in pairwise(ends):
         for span in spans_of(lengths[first:last]):
             yield slice(first + span.start, first + span.stop)
-
-
-def _has_grades(judged: Rows | LabeledRows, span: slice) -> bool:
-    if isinstance(judged, LabeledRows):
-        return False
-    grades, start = joined(judged[span])
-    return JudgedLists.of(as_judged_type(grades), start).graded
 
 
 def _given_lists(

@@ -101,11 +101,9 @@ class Measured(Mapping[str, Estimate[float]]):
         return self._means[self._known(measure)]
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the measures."""
         return iter(self.measures)
 
     def __len__(self) -> int:
-        """The number of measures."""
         return len(self._per_query)
 
     def __eq__(self, other: object) -> bool:

@@ -26,12 +26,9 @@ from tieproof.inputs.options import FORMATS, NAMED_NOISE, PRODUCTS, BinaryFormat
 from tieproof.ties import FloatArray
 
 OUTWARD = 1 + 2.0**-20  # covers the rounding of all bounds of rows and pairs, of up to a million dimensions
-SMALLEST_EXTENT, LARGEST_EXTENT = 1e-250, 1e250
-"""The limits of the largest distance: neither its square nor a small part of it leaves the range of float64."""
-
+SMALLEST_EXTENT, LARGEST_EXTENT = 1e-250, 1e250  # of the largest distance, so that its square is within float64
 WIDE_INTEGERS = 2.0**-50  # the change of a row, relative to its norm, by rounding of integers, with a margin
 INT8_STEPS = 127  # in int8, the largest absolute entry of a row is this number
-
 FRACTION_BITS = 52
 EXPONENT_BITS = 0x7FF << FRACTION_BITS  # of float64
 
@@ -57,9 +54,7 @@ BY_PRODUCTS = {"cosine": COSINE, "euclidean": SQEUCLIDEAN, "sqeuclidean": SQEUCL
 """The distances that are computed from products, and those of which the error is bounded, which rank the same."""
 
 OTHER_ROUNDINGS = 24  # besides those of sums: of entries to float32, of divisions, roots, differences; with a margin
-
-SMALLEST_NORM, LARGEST_NORM = 2.0**-40, 2.0**60
-"""Between these norms, nothing overflows in float32, and what underflows is far less than what is rounded."""
+SMALLEST_NORM, LARGEST_NORM = 2.0**-40, 2.0**60  # in between, nothing overflows in float32, or underflows by much
 
 
 class Moves(NamedTuple):
@@ -126,7 +121,6 @@ def noise_of_products(problem: Search, name: str) -> Noise:
 
 
 def _norms_in_range(rows: Embeddings, name: str) -> FloatArray:
-    """The norms of rows, whose squares float32 can represent; refuse others."""
     norms = _moves(rows, lambda span, block: block, MOVED["cosine"], rounded=False).norm
     row = first_true((norms > LARGEST_NORM) | ((norms > 0) & (norms < SMALLEST_NORM)))
     if row is not None:

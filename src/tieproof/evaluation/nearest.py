@@ -53,7 +53,6 @@ class Nearest(NamedTuple):
 
 
 LISTED = 10  # the number of nearest items that are listed for each query
-
 _JUDGED_BY = ("relevance", "labels", "gallery_labels", "n_relevant", "n_items", "complete")
 
 

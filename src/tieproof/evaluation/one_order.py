@@ -64,11 +64,9 @@ class Printed(Mapping[str, float]):
         return self._values[measure].expected
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the measures."""
         return iter(self._values)
 
     def __len__(self) -> int:
-        """The number of measures."""
         return len(self._values)
 
     def per_query(self, measure: str | Measure) -> FloatArray:

@@ -117,7 +117,6 @@ def _query(result: Measured, values: Estimate[FloatArray], at: int) -> dict[str,
 
 
 def _costly(result: Measured, values: Estimate[FloatArray]) -> dict[str, Any] | None:
-    """The queries whose ties leave a measure open the most."""
     width = np.nan_to_num(values.upper - values.lower)
     order = np.argsort(-width, kind="stable")[:COSTLY]
     order = order[width[order] > 0]
@@ -135,7 +134,6 @@ def _worst_first(values: Estimate[FloatArray]) -> IntArray:
 def _sides(
     result: Measured, items: Sequence[Any], folders: Sequence[Path | None], budget: EmbeddedImages
 ) -> tuple[Contents, Contents]:
-    """The contents of the queries, and of the items that may be near them."""
     setting, ids = result.setting, result.query_ids
     # In a run, and in the result of one category, the ids of queries are not their positions in the data.
     by_position = ids.dtype.kind in "iu" and bool(result.fingerprint) and int(ids.max()) < setting.queries

@@ -19,9 +19,7 @@ from tieproof.ties import Estimate
 NAMES_WIDTH = 28  # the most columns of the name of a measure or a category
 FIRST_NUMBER, NEXT_NUMBER = 42, 48  # points from the axes to the end of the first column, and between columns
 CURVE_HEIGHT = 4.2  # the height of the picture of precision over recall, in inches
-
-OVER = {"micro": "queries", "macro": "categories"}
-"""What a mean is computed over."""
+OVER = {"micro": "queries", "macro": "categories"}  # what a mean is computed over
 
 
 def height(result: Measured) -> float:
@@ -121,8 +119,5 @@ def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
     return style.tidy(ax, legend=2)
 
 
-PICTURES = pictures(plot_measures)
-"""Extensions for the picture of all measures."""
-
-CURVES = pictures(plot_precision_recall)
-"""Extensions for the picture of precision over recall."""
+PICTURES = pictures(plot_measures)  # extensions for the picture of all measures
+CURVES = pictures(plot_precision_recall)  # extensions for the picture of precision over recall

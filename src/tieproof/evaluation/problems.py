@@ -278,7 +278,6 @@ def _as_rows(values: Any, name: str, vocabulary: dict[Any, int] | None) -> Any:
 
 
 def _rows_in_memory(rows: Embeddings | RankedRows) -> Embeddings:
-    """Return the rows if they are in memory, otherwise an array of no rows."""
     return np.empty((0, rows.shape[1]), dtype=rows.dtype) if isinstance(rows, RankedRows) else rows
 
 

@@ -21,8 +21,7 @@ from tieproof.ties import by_name, columns_of, for_loggers
 if TYPE_CHECKING:
     from tieproof.evaluation.one_order import OneOrderStd
 
-Per = Literal["query", "measure", "category"]
-"""The rows of a data frame."""
+Per = Literal["query", "measure", "category"]  # the rows of a data frame
 
 
 class Result(Measured, Shown, AsFrame, AsPage):

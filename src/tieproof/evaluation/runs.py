@@ -234,18 +234,9 @@ def evaluate_run(
         groups = categories_of(categories, ids.tolist(), average)
     scores = join(judged, ranked, number, len(ids))
     alone = join_judged(judged, ranked, number, scores) if reads_judged(wanted) else None
-    setting = Setting(
-        distance="scores",
-        leave_one_out=False,
-        queries=len(ids) + sum(map(len, topics.left_out.values())),
-        gallery=int(np.diff(scores.start).max()),
-        dimensions=None,
-        empty=empty,
-        average=average,
-        precision=precision,
-    )
-    options: dict[str, Any] = {"missing": missing, "truncated": truncated, "n_items": collection}
-    options |= rules.recorded()
+    sizes = len(ids) + sum(map(len, topics.left_out.values())), int(np.diff(scores.start).max())
+    setting = Setting("scores", False, *sizes, dimensions=None, empty=empty, average=average, precision=precision)
+    options = {"missing": missing, "truncated": truncated, "n_items": collection, **rules.recorded()}
     origin = origin_of_run(judged, ranked, names, number, options)
 
     def evaluated(wanted: list[Measure], scores: RelevantScores, truncated: int = truncated) -> Result:

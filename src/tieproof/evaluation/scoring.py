@@ -174,7 +174,6 @@ def score(
 
 
 def _without(scores: Scores, optional: frozenset[Measure], uncomputable: Mapping[str, str]) -> Scores:
-    """Return the scores without those measures of sets that have one of these names, and say why."""
     for name, why in uncomputable.items():
         warn(f"{name} is left out of the set. {why}")
     left = [

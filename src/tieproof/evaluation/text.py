@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 NOISE = "noise"  # the header of the bounds under noise
 MOST_CATEGORIES = 20  # the most categories that are all shown
 EACH = 5  # the number of the worst categories, and of the best, that are shown otherwise
-
-Means = list[tuple[str, Estimate[float]]]
-"""Names of categories, each with the mean of a measure."""
+Means = list[tuple[str, Estimate[float]]]  # names of categories, each with the mean of a measure
 
 
 def worst_and_best(result: Measured, measure: str) -> tuple[Means, int, Means]:
@@ -43,12 +41,12 @@ def table_of(result: Measured) -> Table:
     if result.categories:
         header.insert(1, "category")
         sections = [list(_rows_by_category(result, measure)) for measure in result.measures]
-    notes = list(_sentences(result))
-    further = []
+    rows = [row for section in sections for row in section]
+    notes, further = list(_sentences(result)), []
     if result.printed is not None:
         further.append(result.printed.rule)
         means = {**result.printed}
-        for row in (row for section in sections for row in section):
+        for row in rows:
             of_category = {str(name): mean for name, mean in result.printed.category_means(row[0]).items()}
             value = means.pop(row[0]) if row[0] in means else of_category.get(row[1])
             row.append("" if value is None else f"{value:.4f}")
@@ -56,15 +54,14 @@ def table_of(result: Measured) -> Table:
     if result.ci is not None:
         further.append(f"queries {percent(result.ci)}")
         intervals = result.intervals(result.ci)
-        for row in (row for section in sections for row in section):
+        for row in rows:
             over_queries = intervals.pop(row[0], None)  # only the first row of a measure is the mean over all queries
             row.append("" if over_queries is None else f"{over_queries.low:.4f} to {over_queries.high:.4f}")
         notes += _about_intervals(result, result.ci)
     return Table([*header, *further], sections, notes, [*columns, *further])
 
 
-ALL = {"micro": "(all queries)", "macro": "(mean of them)"}
-"""The text for the mean in the column of categories."""
+ALL = {"micro": "(all queries)", "macro": "(mean of them)"}  # the text for the mean in the column of categories
 
 
 def _rows_by_category(result: Measured, measure: str) -> Iterator[list[str]]:

@@ -30,8 +30,7 @@ anywhere: all are ranked, at any ranks
 """
 
 
-Columns = tuple[IntArray, ...]
-"""The query, k, n, l and m of some ties."""
+Columns = tuple[IntArray, ...]  # the query, k, n, l and m of some ties
 
 
 def joined(*parts: Columns) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:

@@ -21,9 +21,7 @@ NAMES = ("alpha_nDCG", "alpha_DCG", "ERR_IA", "nERR_IA")
 """The measures; ndeval spells them alpha-nDCG, alpha-DCG, ERR-IA and nERR-IA."""
 
 MOST_COMBINATIONS = 1000  # of the first documents of a tie, at any rank, for which bounds are searched exactly
-
-Kind = frozenset[str]
-"""The subtopics to which a document is relevant; at least one."""
+Kind = frozenset[str]  # the subtopics to which a document is relevant; at least one
 
 
 @dataclass(frozen=True)

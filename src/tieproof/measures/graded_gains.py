@@ -12,7 +12,6 @@ from tieproof.measures.rank_weights import LOGARITHMIC, Geometric, Tabled, sprea
 from tieproof.ties import FloatArray, IntArray, Ties
 
 LARGEST_GRADE = 400.0  # the largest grade for exponential gains
-
 _EXPONENT = 400  # the largest gain of every query is below 2^400 and at least half of it: see `gains`
 _TINY, _LIFT = 2.0**-900, 512  # near the end of the floats gains are computed 2^512 times larger
 

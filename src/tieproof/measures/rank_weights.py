@@ -178,8 +178,7 @@ LOGARITHMIC = Tabled(
 )
 """Weights 1/log2(r + 1), the discounts of nDCG."""
 
-UNIFORM = Uniform()
-"""The weight 1 of every rank."""
+UNIFORM = Uniform()  # the weight 1 of every rank
 
 
 @dataclass(frozen=True)

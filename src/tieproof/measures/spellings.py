@@ -37,8 +37,7 @@ def _libraries() -> Iterator[Vocabulary]:
         yield Vocabulary(each["name"], each["source"], each["names"], refused)
 
 
-LIBRARIES = tuple(_libraries())
-"""Every library whose names are understood, those of runs first."""
+LIBRARIES = tuple(_libraries())  # every library whose names are understood, those of runs first
 
 
 class Meaning(NamedTuple):

@@ -31,7 +31,6 @@ from tieproof.measures.unseen_grades import merged_bounds, worst_counts
 from tieproof.ties import Array, FloatArray, IntArray, Ties
 
 Bounds = tuple[FloatArray, FloatArray]
-
 MOST_OTHERS = 2**22  # more other items in a last tie count as infinitely many: tables stay small, bounds valid
 
 

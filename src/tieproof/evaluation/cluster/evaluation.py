@@ -42,12 +42,8 @@ RESUMED = 8  # the fewest blocks of a checkpoint, for enough queries, so that fi
 BYTES_PER_COUNT = 16  # the bytes that are kept for each tie: two numbers
 KEPT = 16  # one part in this many of the memory is for thresholds; further blocks are ranked again if needed
 PARTS_EACH = 4  # the approximate number of parts for each worker, so that all workers have work until the end
-
-Runner = Local | OnRay
-"""Runs tasks in this process, or on the workers of a cluster; each answer is returned when its task has ended."""
-
-Surveyed = tuple[SurveyedRows, SurveyedRows]
-"""The survey of the queries and of the gallery, which are the same in leave-one-out."""
+Runner = Local | OnRay  # runs tasks in this process, or on the workers of a cluster, and returns answers as tasks end
+Surveyed = tuple[SurveyedRows, SurveyedRows]  # of the queries and of the gallery, which are the same in leave-one-out
 
 
 def survey(problem: ShardedProblem, words: tuple[Words, Words], runner: Runner) -> Surveyed:
@@ -121,8 +117,7 @@ class FolderLedger:
         return np.asarray(total)
 
 
-Ledger = MemoryLedger | FolderLedger
-"""The counts of units, each of which is stored once."""
+Ledger = MemoryLedger | FolderLedger  # the counts of units, each of which is stored once
 
 
 def count_all(

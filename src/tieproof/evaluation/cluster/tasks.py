@@ -153,8 +153,7 @@ def among(job: Job, queries: IntArray, query_rows: Embeddings, items: IntArray, 
 Task = Callable[..., Any]
 """A function of this file, or another one that can be imported: on a cluster, it runs in another process."""
 
-Pairs = Callable[[Any], int]
-"""Returns how many pairs a unit has, if units have pairs and may take long."""
+Pairs = Callable[[Any], int]  # returns how many pairs a unit has, if units have pairs and may take long
 
 Begin = Callable[[Any, Progress], Any]
 """Called with a unit and with a function that takes the number of pairs done: submits the tasks of the unit, and

@@ -26,9 +26,7 @@ from tieproof.measures import parse
 from tieproof.ties import Array
 
 _KIND = "a record of tieproof (.tieproof)"
-
 _MOST_FACTS = 2**22  # the largest size of `record.json` in bytes; it contains no values of single queries
-
 _ID = ("int64", "uint64", "str", "bytes")
 _NUMBER = (
     *("float64", "float32", "float16", "bool"),
@@ -65,9 +63,7 @@ _OPTIONS: dict[str, dict[str, tuple[type, ...]]] = {
 """The calls whose results have records, and the options of each call with their types."""
 
 _LONGEST = 1000  # the length of a text among the facts, which must be printable: some are shown in terminals
-
-_Facts = dict[str, Any]
-"""What `record.json` contains."""
+_Facts = dict[str, Any]  # what `record.json` contains
 
 
 def load(path: Any) -> Result:
@@ -186,7 +182,6 @@ def _types(facts: _Facts) -> dict[str, tuple[str, ...]]:
 
 
 def _result_of(facts: _Facts, arrays: dict[str, Array], path: Path) -> Result:
-    """The result in a record; refused if its parts are inconsistent."""
     types = _types(facts)
     for name, array in arrays.items():
         kind = {"U": "str", "S": "bytes"}.get(array.dtype.kind, array.dtype.name)

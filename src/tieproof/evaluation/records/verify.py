@@ -43,7 +43,6 @@ _DATA = (
 _SETTINGS = ("empty", "average", "precision", "distance")  # the settings of a record that calls take
 _FUNCTION = "function "  # how the name of a distance begins if the distance is a function of the user
 _DIGITS = 12  # how many digits of a fingerprint are shown
-
 _VALUES = ("lower", "expected", "upper", "variance")
 _COUNTS = ("ties", "ambiguous ties", "size of the largest tie", "open ends")
 _COUNT_OF_TIES = "The count of ties"
@@ -185,7 +184,6 @@ def _options_of(recorded: Evaluated, takes: Collection[str], more: Mapping[str, 
 
 
 def _compared(record: Result, again: Result, by_index: bool) -> Verification:
-    """Compare a record with a new evaluation; `by_index` is as in `_verified`."""
     old, new = record.evaluated, again.evaluated
     new = new._replace(origin=new.origin._replace(queries=new.query_digests()))
     order = order_of_record(old, new)

@@ -144,7 +144,6 @@ def _quotients(numerator: _Integers, denominator: _Integers) -> FloatArray:
 
 
 def _curve_and_area(errors: Estimate[FloatArray], groups: Groups) -> tuple[Estimate[FloatArray], Estimate[float]]:
-    """The mean error of the 1, 2, …, n most confident queries, and the mean of these, as estimates over ties."""
     (lower, expected, upper, std), shift = _as_integers(errors)
     length, order = groups.length.astype(object), np.argsort(groups.of_query, kind="stable")
 

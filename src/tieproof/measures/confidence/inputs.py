@@ -15,7 +15,7 @@ LARGEST = 1e60  # the largest number accepted: neither its square nor quotients 
 
 
 def as_column(values: Any, name: str, count: int | None = None, items: str = "queries") -> Array:
-    """Finite real numbers (n,), one for each of `count` items, in their own dtype, so that no tie is made or broken."""
+    """Finite real numbers (n,), one for each of `count` items, in their own dtype, so that no tie comes or goes."""
     array = as_numbers(values, name)
     if array.ndim == 2 and 1 in array.shape:
         array = array.ravel()

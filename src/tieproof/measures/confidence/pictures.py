@@ -54,7 +54,6 @@ def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
 
 
 _LEGIBLE = 8  # the largest ratio of the two sides of an ellipse that is drawn in its true shape
-
 _ANGLES = np.linspace(-math.pi, math.pi, 361)
 
 

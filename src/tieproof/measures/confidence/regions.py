@@ -235,7 +235,6 @@ def _cap_angle(mass: float, dimensions: int, concentration: float) -> float:
 
 
 def _shortest_interval(samples: Any, mass: float) -> Interval:
-    """The shortest interval with the mass for each column of samples, (n,) or (n, d), by arviz (extra `stats`)."""
     array = as_numbers(samples, "samples")
     if array.ndim not in (1, 2) or not array.size:
         raise InputError(

@@ -20,7 +20,6 @@ from tieproof.measures.distribution.tied import Tied
 from tieproof.ties import FloatArray, IntArray
 
 ComplexArray = npt.NDArray[np.complex128]
-
 BLOCK = 32  # as many consecutive numbers n are computed together: e(n v) is a product of two of few numbers
 UNIT = 2.0**-53  # the relative rounding error of float64
 _MOST_NUMBERS = 2**22  # as many values of ties with a single relevant item are in memory at a time

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from tieproof.ties import ROUNDING, Array, BoolArray, FloatArray, IntArray
 
 _SEED = 0
-
 ROOM = 2**21  # how many numbers are in memory at a time
 
 
@@ -108,9 +107,7 @@ def grouped(names: Array | None, count: int) -> tuple[IntArray, Strata]:
 
 
 RESAMPLES = 9_999
-
 _NORMAL = NormalDist()
-
 _DIGITS = 12  # the decimals of the levels of the interval, after which logarithms differ between machines
 
 
