@@ -296,11 +296,7 @@ class Result(Measured, Shown, AsFrame, AsPage):
 
 
 def flat_name(measure: str) -> str:
-    """The name of a measure in lower-case letters, digits and underscores.
-
-    >>> flat_name("nDCG@10"), flat_name("AP(norm=min)@5"), flat_name("RBP(p=0.8)"), flat_name("Success@1%")
-    ('ndcg_at_10', 'ap_norm_min_at_5', 'rbp_p_0_8', 'success_at_1_percent')
-    """
+    """The name of a measure in lower-case letters, digits and underscores."""
     spelled = measure.lower().replace("@", "_at_").replace("%", "_percent")
     return re.sub("[^a-z0-9]+", "_", spelled).strip("_")
 

@@ -99,9 +99,6 @@ def is_settled(meanings: Sequence[Meaning], spelled: str) -> bool:
 
     Letter case counts only if it distinguishes a measure of tieproof from one that is not offered:
     sentence-transformers writes `accuracy@1`; ir_measures writes `Accuracy@1` for a different measure.
-
-    >>> is_settled(meanings_of("accuracy@1"), "accuracy@{k}"), is_settled(meanings_of("Accuracy@1"), "Accuracy@{k}")
-    (True, False)
     """
     offered = {meaning.ours for meaning in meanings if meaning.ours}
     exact = {bool(meaning.ours) for meaning in meanings if meaning.theirs == spelled}

@@ -41,7 +41,6 @@ _DATA = (
 """The arguments of all these calls that are no settings of a record: data, memory, threads and progress."""
 
 _SETTINGS = ("empty", "average", "precision", "distance")  # the settings of a record that calls take
-_FUNCTION = "function "  # how the name of a distance begins if the distance is a function of the user
 _DIGITS = 12  # how many digits of a fingerprint are shown
 _VALUES = ("lower", "expected", "upper", "variance")
 _COUNTS = ("ties", "ambiguous ties", "size of the largest tie", "open ends")
@@ -172,7 +171,7 @@ def _options_of(recorded: Evaluated, takes: Collection[str], more: Mapping[str, 
         raise InputError("This record has confidences of its queries. Pass the same confidences again: confidence=.")
     if "distance" not in options:
         return options
-    if setting.distance.startswith(_FUNCTION):
+    if setting.distance.startswith("function "):
         if not callable(more.get("distance")):
             raise InputError(
                 f"This record uses the {setting.distance}, of which it stores only the name. Pass it as distance=."

@@ -60,12 +60,10 @@ def as_whole(values: FloatArray) -> Whole:
 class Strata:
     """Groups of n values, where the values of each group are contiguous.
 
-    sizes : (g,) how many values each group has
-
     The mean of the values is the unweighted mean of the groups' means; for one group, it is the usual mean.
     """
 
-    sizes: IntArray
+    sizes: IntArray  # (g,) how many values each group has
 
     @property
     def starts(self) -> IntArray:

@@ -23,9 +23,6 @@ def sign_flip(differences: FloatArray) -> FloatArray:
     or negative, the p-value is 1, so that smaller differences never have a smaller p-value.
 
     Sums that differ by no more than 1e-12 for each difference count as equal.
-
-    >>> sign_flip(np.array([[0.5], [0.25], [0.25], [0.0], [0.125]]))
-    array([0.125])
     """
     whole = as_whole(differences)
     few = np.count_nonzero(whole.numbers, axis=0) <= MOST_EXACT
@@ -205,11 +202,6 @@ def told_apart(values: FloatArray, strata: Strata, confidence: float) -> BoolArr
     (Mogstad, Romano, Shaikh and Wilhelm 2024, section 3). Two systems whose difference does not vary over the queries
     are told apart by any difference; if a group has a single value, no systems are. The values of a group may be in
     any order. Sums are exact.
-
-    >>> told_apart(np.array([[1.0, 0.75, 0.0], [0.5, 1.0, 0.0], [0.75, 0.5, 0.0]]), Strata(np.array([3])), 0.95)
-    array([[False, False,  True],
-           [False, False,  True],
-           [False, False, False]])
     """
     if strata.sizes.min() < 2:
         return np.zeros((values.shape[1],) * 2, dtype=np.bool_)
