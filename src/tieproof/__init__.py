@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     from tieproof.evaluation.lists import evaluate_distances as evaluate_distances
     from tieproof.evaluation.lists import evaluate_scores as evaluate_scores
     from tieproof.evaluation.neighbors import evaluate_neighbors as evaluate_neighbors
-    from tieproof.evaluation.printed import Printed as Printed
+    from tieproof.evaluation.one_order import Printed as Printed
     from tieproof.evaluation.records.record import load as load
     from tieproof.evaluation.records.verify import Verification as Verification
     from tieproof.evaluation.records.verify import verify as verify

@@ -12,7 +12,7 @@ from test_unjudged import residual, share_judged, share_unjudged
 
 import oracle
 import tieproof as tp
-from tieproof.evaluation.printed import Printed
+from tieproof.evaluation.one_order import Printed
 
 Dictionary = dict[str, dict[str, Any]]
 

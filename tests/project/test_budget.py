@@ -17,14 +17,14 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_789,
+    "inputs": 9_808,
     "distances": 4_729,
     "engine": 4_864,
     "native": 850,
-    "measures": 6_786,
+    "measures": 6_348,
     "show": 1_660,
-    "evaluation": 8_380,
-    "analyses": 9_998,
+    "evaluation": 7_811,
+    "analyses": 9_992,
     "trials": 12_797,
     "compat": 2_816,
     "integrations": 2_496,
@@ -34,7 +34,7 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 69_341
+LINES_OF_SOURCE = 68_347
 LINES_OF_KERNELS = 7_520
 WORDS_OF_DOCS = 62_726
 PUBLIC_NAMES = 123

@@ -28,7 +28,7 @@ from tieproof.cli.options import (
 from tieproof.cli.output import Answer, Outputs, answer, check_lines, measures_of, showing, with_page, written
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import NOT_JUDGED
-from tieproof.evaluation.printed import RULES
+from tieproof.evaluation.one_order import RULES
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.runs import as_in_runs, evaluate_runs
 from tieproof.evaluation.text import about_run

@@ -5,7 +5,7 @@ answered rows ──► Problem ──► engine ──► their ties ──► 
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from tieproof.native.threads import close
 from tieproof.ties import Array, BoolArray, IntArray, Parts, Ties
 
 Unanswered = Literal["worst", "last"]
-UNANSWERED = ("worst", "last")
 """The places of items without an answer. worst: last where they are relevant, and first where they are not; last:
 always last."""
 
@@ -99,7 +98,7 @@ def evaluate_answers(
     """
     wanted, optional = parse_with_sets(measures)
     check_empty(empty)
-    check_choice("unanswered", unanswered, UNANSWERED)
+    check_choice("unanswered", unanswered, get_args(Unanswered))
     with about("embeddings"):
         own, answered = _as_answers(embeddings, "embeddings", distance)
     with about("gallery"):
@@ -146,8 +145,7 @@ def _as_answers(values: Any, name: str, distance: str) -> tuple[Array, BoolArray
     return array, answered
 
 
-Counts = tuple[IntArray, IntArray]
-"""How many of some items each query ranks, (q,), and how many of those are relevant, (q,)."""
+Counts = tuple[IntArray, IntArray]  # how many of some items each query ranks, and how many of these are relevant
 
 
 def _ranked(
@@ -174,20 +172,14 @@ def _coded(of_queries: Array, of_items: Array) -> tuple[IntArray, IntArray]:
 
 
 def _times(codes: IntArray, among: IntArray) -> IntArray:
-    """Return how often each number occurs in `among`."""
-    count = 1 + max(int(codes.max(initial=0)), int(among.max(initial=0)))
-    times: IntArray = np.bincount(among, minlength=count)[codes]
+    times: IntArray = np.bincount(among, minlength=int(codes.max(initial=0)) + 1)[codes]
     return times
 
 
 def _all_parts(
     problem: Problem | None, answered: BoolArray, counts: tuple[Counts, Counts], worst: bool, watch: Watch
 ) -> Parts:
-    """Yield the ties of all queries, with the items without an answer at their places.
-
-    counts : of all items, and of those without an answer
-    worst : whether items without an answer come first where they are not relevant; otherwise all of them come last
-    """
+    """Yield the ties of all queries, with the items without an answer, counted second, at their places."""
     places, silent = np.flatnonzero(answered), np.flatnonzero(~answered)
     (every, every_relevant), (added, relevant) = counts
     if problem is None:
@@ -212,6 +204,5 @@ def _nothing(count: int) -> Ties:
 def _with_unanswered(ties: Ties, added: IntArray, relevant: IntArray, worst: bool) -> Ties:
     """Return the ties with so many more items without an answer, (q,), and relevant ones among them."""
     none = np.zeros_like(added)
-    if worst:
-        return surrounded(ties, before=(added - relevant, none), behind=(relevant, relevant))
-    return surrounded(ties, before=(none, none), behind=(added, relevant))
+    first, last = (added - relevant, relevant) if worst else (none, added)
+    return surrounded(ties, before=(first, none), behind=(last, relevant))

@@ -118,12 +118,8 @@ class Evaluator:
 
     def __repr__(self) -> str:
         """Return a short text: how many items were given, and in how many batches."""
-        items, batches = count(len(self), "item"), self._batches_given()
+        items, batches = count(len(self), "item"), sum(map(len, self._batches.values()))
         return f"<Evaluator: {items} in {batches:,} {'batch' if batches == 1 else 'batches'}>"
-
-    def _batches_given(self) -> int:
-        """The number of batches given on both sides."""
-        return sum(map(len, self._batches.values()))
 
     @unchanged_files
     def update(
@@ -160,7 +156,7 @@ class Evaluator:
             raise InputError(f"Unknown side={side!r}. Known: {', '.join(SIDES)}; leave it out for leave-one-out.")
         if side == "gallery" and categories is not None:
             raise InputError("Only queries have categories. Leave them out where side='gallery'.")
-        name = f"embeddings of batch {self._batches_given()}"
+        name = f"embeddings of batch {sum(map(len, self._batches.values()))}"
         if is_multi_vectors(embeddings):
             vectors = joined([as_multi_vectors(embeddings, name)])
         elif is_sparse(embeddings):
@@ -256,7 +252,6 @@ class Evaluator:
         return CollectedBatch(distinct, chosen["embeddings"], chosen["labels"], chosen.get("categories"))
 
     def _count(self, side: SideName | None) -> int:
-        """The number of items given for a side."""
         return sum(len(batch.indices) for batch in self._batches.get(side, ()))
 
     def _add(self, batch: CollectedBatch, side: SideName | None) -> None:

@@ -168,7 +168,6 @@ def _mean_of(scores: Sequence[DiversityScore]) -> DiversityScore:
 
 
 def _parse(measures: Any) -> dict[str, tuple[str, int]]:
-    """Return the measure and the cutoff of each name."""
     wanted = {}
     several = isinstance(measures, Sequence) and not isinstance(measures, str)
     for name in map(str.strip, ",".join(map(str, measures if several else [measures])).split(",")):

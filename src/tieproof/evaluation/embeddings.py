@@ -47,10 +47,7 @@ def _in_parts(
     progress: bool,
     stack: ExitStack,
 ) -> tuple[TiesByPart, Origin]:
-    """Return the ties of a problem whose rows are read when they are needed, and the origin of its queries.
-
-    The ties must be read before the stack is closed.
-    """
+    """Return the ties of a problem counted in parts, to be read before the stack is closed, and its origin."""
     from tieproof.evaluation.cluster import Local, connected, count_all, survey
 
     whole = problem.whole
@@ -265,16 +262,8 @@ def evaluate(
     if confidence is not None:
         with about("confidence", "embeddings"):
             confidences = as_column(confidence, "confidences", count)
-    setting = Setting(
-        distance=whole.called,
-        leave_one_out=whole.gallery is None,
-        queries=count,
-        gallery=whole.relevance.n_items,
-        dimensions=whole.dimensions,
-        empty=empty,
-        average=average,
-        precision=precision,
-    )
+    sizes = count, whole.relevance.n_items, whole.dimensions
+    setting = Setting(whole.called, whole.gallery is None, *sizes, empty, average, precision)
     with ExitStack() as stack:
         origin = None
         if isinstance(problem, Sharded):
@@ -286,15 +275,8 @@ def evaluate(
             scores = score(ties.parts, wanted, count, optional, levels, whole.budget)
             if origin is None:  # now that the memory of the engine is free again
                 origin = origin_of_embeddings(whole, bits)
-            evaluated = as_evaluated(
-                scores,
-                setting,
-                origin,
-                zero_vectors=ties.zero_vectors,
-                categories=grouping,
-                confidence=confidences,
-                negative=whole.relevance.negative(),
-            )
+            evaluated = as_evaluated(scores, setting, origin, categories=grouping, confidence=confidences)
+            evaluated = evaluated._replace(zero_vectors=ties.zero_vectors, negative=whole.relevance.negative())
     warn_of_recall(scores)
     return Result(evaluated)
 

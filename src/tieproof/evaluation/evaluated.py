@@ -18,10 +18,10 @@ from tieproof.ties import Bounds, Estimate, FloatArray, IntArray, NoisyEstimate,
 if TYPE_CHECKING:
     from tieproof.measures.distribution.kept import KeptTies
 
+# The reasons for which a query is left out of every mean.
 NOTHING_RELEVANT = "no relevant item"
 NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"
 NOT_IN_ALL = "no document in the run of some system"
-"""The reasons for which a query is left out of every mean."""
 
 EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.nan, "error": np.nan}
 """The score of a query with nothing relevant, by the option `empty`; NaN is left out of the means."""
@@ -46,27 +46,23 @@ class Setting:
 
 
 class Origin(NamedTuple):
-    """Where a result comes from: the call that evaluates it again, and digests by which the same data is recognized.
+    """Where a result comes from: the call that evaluates it again, and digests by which its data is recognized."""
 
-    call : the name of the function in `tieproof`
-    options : the arguments besides the data that `Setting` does not have, such as missing="zero" of a run
-    data : digests of the data, the same in any order, or hashes of them; the fingerprint is "" for the queries of
-        one category
-    relevant : (Q,) a hash for each query, which differs where something else is relevant to the query. It is made of
-        the query's label, its group and the number of its relevant items; of the pairs that triples or exclusions
-        name; in runs of the ids and grades of its relevant documents; in lists of the number and the grades of its
-        relevant items. In the result of a record it is a single hash of all these
-    queries : (Q, 2) the digest of each query's row of the data; in the result of a record `query_digests` (Q,); in
-        the result of one category None
-    version : the version of tieproof that evaluated the result; None for the running version
-    """
-
-    call: str
+    call: str  # the name of the function in `tieproof`
+    # The arguments besides the data that `Setting` does not have, such as missing="zero" of a run.
     options: Mapping[str, Any]
+    # Digests of the data, the same in any order, or hashes of them; the fingerprint is "" for the queries of
+    # one category.
     data: Digests | Hashed
+    # (Q,) a hash for each query, which differs where something else is relevant to the query. It is made of the
+    # query's label, its group and the number of its relevant items; of the pairs that triples or exclusions
+    # name; in runs of the ids and grades of its relevant documents; in lists of the number and the grades of
+    # its relevant items. In the result of a record it is a single hash of all these.
     relevant: Any
+    # (Q, 2) the digest of each query's row of the data; in the result of a record `query_digests` (Q,); in the
+    # result of one category None.
     queries: Any
-    version: str | None = None
+    version: str | None = None  # the version of tieproof that evaluated the result; None for the running version
 
     @property
     def fingerprint(self) -> str:
@@ -75,39 +71,29 @@ class Origin(NamedTuple):
 
 
 class Evaluated(NamedTuple):
-    """Everything that an evaluation found out about every query.
-
-    query_ids : (Q,) the evaluated queries
-    per_query : for each measure, an array (4, Q) of the lower, expected and upper values and the variance, or under
-        noise (6, Q), with the smallest and the largest values
-    origin : the call and the data
-    tie_counts : (4, Q), see `evaluation/scoring.py`
-    zero_vectors : the number of rows that are all zero, in queries and gallery together
-    empty_ids : the queries with nothing relevant, whether they are evaluated or not
-    left_out : the ids of further queries that are not evaluated, by the reason
-    categories : the queries' categories, if they were passed
-    confidence : (Q,) the confidence of each query, if it was passed
-    not_in_run : the ids of the judged queries that have no document in the run, evaluated or not; None without a run
-    kept : the ambiguous ties, for `distribution`; empty if there is none, and None in the result of a record, or if
-        they would take too much memory
-    negative : the number of pairs of a query and an item that a negative relevance leaves out; 0 in the result of a
-        record, or of a category
-    said : sentences on how the lists were read; none in the result of a record, or of a category
-    """
+    """Everything that an evaluation found out about every query."""
 
     setting: Setting
-    origin: Origin
-    query_ids: npt.NDArray[Any]
+    origin: Origin  # the call and the data
+    query_ids: npt.NDArray[Any]  # (Q,) the evaluated queries
+    # For each measure, an array (4, Q) of the lower, expected and upper values and the variance, or under noise
+    # (6, Q), with the smallest and the largest values.
     per_query: Mapping[Measure, FloatArray]
-    tie_counts: IntArray
-    zero_vectors: int
-    empty_ids: npt.NDArray[Any]
-    left_out: Mapping[str, npt.NDArray[Any]]
-    categories: Categories | None
-    confidence: npt.NDArray[Any] | None = None
+    tie_counts: IntArray  # (4, Q), see `evaluation/scoring.py`
+    zero_vectors: int  # the number of rows that are all zero, in queries and gallery together
+    empty_ids: npt.NDArray[Any]  # the queries with nothing relevant, whether they are evaluated or not
+    left_out: Mapping[str, npt.NDArray[Any]]  # the ids of further queries that are not evaluated, by the reason
+    categories: Categories | None  # the queries' categories, if they were passed
+    confidence: npt.NDArray[Any] | None = None  # (Q,) the confidence of each query, if it was passed
+    # The ids of the judged queries that have no document in the run, evaluated or not; None without a run.
     not_in_run: npt.NDArray[Any] | None = None
+    # The ambiguous ties, for `distribution`; empty if there is none, and None in the result of a record, or if
+    # they would take too much memory.
     kept: "tuple[KeptTies, ...] | None" = None
+    # The number of pairs of a query and an item that a negative relevance leaves out; 0 in the result of a
+    # record, or of a category.
     negative: int = 0
+    # Sentences on how the lists were read; none in the result of a record, or of a category.
     said: tuple[str, ...] = ()
 
     def named(self, names: Any) -> "Evaluated":
@@ -151,10 +137,7 @@ class Evaluated(NamedTuple):
         return self.among(*self.categories.find(name))
 
     def among(self, chosen: IntArray, empty: IntArray) -> "Evaluated":
-        """The part of the queries at these indices of `query_ids`, with those of `empty_ids`, as one category.
-
-        The mean is over these queries, and nothing tells where the data is from.
-        """
+        """The queries at these indices of `query_ids` and `empty_ids` as a category, without the data as origin."""
         relevant = self.origin.relevant
         query_ids, empty_ids = self.query_ids[chosen], self.empty_ids[empty]
         skipped = len(empty) if self.setting.empty == "skip" else 0
@@ -187,7 +170,6 @@ def hash_of(words: Words) -> str:
 
 
 def _as_names(values: Any, numbers: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """Check names that replace the numbers of queries, and return them as an array."""
     with about("names"):
         names = as_label_array(values, "names")
     if names.ndim != 1:
@@ -238,11 +220,7 @@ def over_queries(estimate: Estimate[FloatArray]) -> Estimate[float]:
 
 
 def mean_of_means(means: Sequence[Estimate[float]]) -> Estimate[float]:
-    """The unweighted mean of the categories' means; no query is in two categories, so variances add up.
-
-    >>> mean_of_means([Estimate(0.0, 0.5, 1.0, 0.5), Estimate(1.0, 1.0, 1.0, 0.0)])
-    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.25)
-    """
+    """The unweighted mean of the categories' means; no query is in two categories, so variances add up."""
     rows = [(each.lower, each.expected, each.upper, each.std * each.std) for each in means]
     noise = [(each.noise.lower, each.noise.upper) for each in means if each.noise is not None]
     return mean(np.array([*zip(*rows, strict=True), *zip(*noise, strict=True)]))
@@ -274,11 +252,7 @@ class TieSummary:
 
 
 def summarize(counts: IntArray, zero_vectors: int) -> TieSummary:
-    """The summary over all queries of the counts (4, Q) of ties, ambiguous ties, the largest tie and open ends.
-
-    >>> summarize(np.array([[1, 2], [0, 1], [3, 5], [0, 0]]), zero_vectors=0).queries_with_ambiguous_ties
-    1
-    """
+    """The summary over all queries of the counts (4, Q) of ties, ambiguous ties, the largest tie and open ends."""
     ties, ambiguous, largest, open_ends = counts
     return TieSummary(
         queries=counts.shape[1],

@@ -12,8 +12,7 @@ from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import as_shares
 from tieproof.ties import FloatArray
 
-ROUNDING = 2.0**-52
-"""Shares of variance count as equal if they differ by less than this times the number of rows or dimensions."""
+ROUNDING = 2.0**-52  # shares are equal if they differ by less than this times the number of rows or dimensions
 
 
 @unchanged_files

@@ -36,14 +36,12 @@ from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
 if TYPE_CHECKING:
     from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
 
-PAIRS_AT_A_TIME = 2**18
-"""The number of pairs of a query and an item whose digests are in memory at a time."""
+PAIRS_AT_A_TIME = 2**18  # the number of pairs of a query and an item whose digests are in memory at a time
 
 SHIFT = np.uint64(0xBE5466CF34E90C6D)
 """An odd factor, so that the word of a label and a group differs from the words of both."""
 
-EXCLUDED = np.uint64(0xC0AC29B7C97C50DD)
-"""The word for an excluded pair, in place of a grade."""
+EXCLUDED = np.uint64(0xC0AC29B7C97C50DD)  # the word for an excluded pair, in place of a grade
 
 
 def origin_of_embeddings(
@@ -51,8 +49,7 @@ def origin_of_embeddings(
 ) -> Origin:
     """Return the origin of an evaluation of embeddings, without the numbers of relevant items.
 
-    digests : of the rows of the queries and of the gallery, with the words of their labels; None: the rows are in
-        memory
+    digests : of the rows of both sides, with the words of their labels; None: the rows are in memory
     """
     relevance, threads = problem.relevance, problem.budget.threads
     relevant, of_items = label_words(relevance)
@@ -102,7 +99,6 @@ def _with_pairs(relevance: Relevance, items: Words, queries: Words) -> Words:
 
 
 def _add_pairs(query: IntArray, item: IntArray, what: Words, items: Words, queries: Words) -> None:
-    """Add the digest of each pair to the digest of its query."""
     for start in range(0, len(query), PAIRS_AT_A_TIME):
         span = slice(start, start + PAIRS_AT_A_TIME)
         add_digests(query[span], np.column_stack([items[item[span]], what[span]]), queries)
@@ -116,11 +112,7 @@ def with_counts(words: Words, counts: IntArray) -> Words:
 def origin_of_run(
     judged: "JudgedDocuments", ranked: "RankedDocuments", names: Array, number: IntArray, options: Mapping[str, Any]
 ) -> Origin:
-    """Return the origin of an evaluation of a run.
-
-    names : the names of all queries that were read
-    number : the position of each query among the evaluated queries, or -1
-    """
+    """Return the origin of a run; `number` is the position of each named query among the evaluated ones, or -1."""
     count = len(names)
     own = words_of(names)
     has_judgment = np.bincount(judged.documents.query, minlength=count) > 0
@@ -187,5 +179,4 @@ class RankingDigests:
 
 
 def _stacked(*columns: IntArray) -> Words:
-    """Stack columns of numbers as rows of words."""
     return np.column_stack(columns).view(np.uint64)

@@ -38,25 +38,20 @@ from tieproof.measures import Measure
 from tieproof.measures.unseen import cut_off
 from tieproof.ties import Array, IntArray, Parts
 
-COUNTED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32")))
-"""The types of numbers that kernels count."""
+COUNTED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32")))  # the types that kernels count
 
 
 def evaluate_lists(
     values: Any,
     name: str,
-    judged_by: Sequence[Any],
+    judged_by: Sequence[Any],  # the arguments of `as_judged`
     measures: Sequence[str | Measure],
-    grouped_by: tuple[Any, Average],
+    grouped_by: tuple[Any, Average],  # the categories and the average
     empty: str,
     noise: Any = None,
     precision: str | None = None,
 ) -> Evaluated:
-    """Evaluate lists of numbers, or a table of them, rounded to a precision if there is one.
-
-    name : "scores" or "distances"
-    judged_by, grouped_by : the arguments of `as_judged`, and the categories and the average
-    """
+    """Evaluate lists of "scores" or "distances", or a table of them, rounded to a precision if there is one."""
     check_rounded(precision, noise)
     wanted, optional = parse_with_sets(measures)
     check_empty(empty)
@@ -91,12 +86,11 @@ def evaluate_lists(
     if limits is None and labels is None and empty == "skip":
         _warn_of_nothing_found(scores, longest)
     origin = rankings.origin(f"evaluate_{name}")
-    found = as_evaluated(scores, setting, origin, categories=groups, negative=negative)
+    found = as_evaluated(scores, setting, origin, categories=groups)._replace(negative=negative)
     return found if queries is None else found.named(queries)
 
 
 def _warn_of_nothing_found(scores: Scores, longest: int) -> None:
-    """Warn of lists without a relevant item if a measure reads as many items as the longest has: it was cut off."""
     empty = np.count_nonzero(scores.n_relevant == 0)
     if empty and longest in (measure.cutoff for measure in scores.measures):
         warn(
@@ -145,7 +139,10 @@ def list_parts(
     from tieproof.engine import last_ties, ties_of_lists
 
     spans = list(_spans_of(rows, judged))
-    graded = len(spans) > 1 and any(_has_grades(judged, span) for span in spans)  # then all lists keep their grades
+    graded = False  # whether any list has a grade above 0 other than 1, and then all lists keep their grades
+    if len(spans) > 1 and not isinstance(judged, LabeledRows):
+        together = (joined(judged[span]) for span in spans)
+        graded = any(JudgedLists.of(as_judged_type(grades), start).graded for grades, start in together)
     for span in spans:
         given = _given_lists(rows, judged, span, graded, name, small_is_near)
         queries = given.queries
@@ -184,18 +181,9 @@ def _spans_of(rows: Rows, judged: Rows | LabeledRows) -> Iterator[slice]:
             yield slice(first + span.start, first + span.stop)
 
 
-def _has_grades(judged: Rows | LabeledRows, span: slice) -> bool:
-    """Whether any item has a grade above 0 other than 1."""
-    if isinstance(judged, LabeledRows):
-        return False
-    grades, start = joined(judged[span])
-    return JudgedLists.of(as_judged_type(grades), start).graded
-
-
 def _given_lists(
     rows: Rows, judged: Rows | LabeledRows, span: slice, graded: bool, name: str, small_is_near: bool
 ) -> GivenLists:
-    """Return a block of lists in the form that the engine takes."""
     queries = np.arange(span.start, span.stop)
     numbers, start = joined(rows[span])
 
@@ -221,7 +209,6 @@ def judged_by_grades(
     """Return a function that lists the relevant and the excluded items of some of the lists with these grades.
 
     graded : whether grades are kept even if all are 1
-    refuse : called if a grade is not exact in float64
     """
 
     def relevant(some: slice) -> RelevantBlock:

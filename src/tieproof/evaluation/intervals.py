@@ -52,10 +52,7 @@ class Interval:
 
 
 def interval_ends(values: FloatArray, strata: Strata, confidence: float, method: str) -> list[tuple[float, float]]:
-    """The two ends of the interval of the mean of each column of the queries' values, (Q, k), within 0 and 1.
-
-    strata : the groups of the queries, within which queries are drawn
-    """
+    """The two ends, within 0 and 1, of the interval of the mean of each column of the queries' values, (Q, k)."""
     if method == "t":
         ends = [t_interval(column, strata, confidence) for column in values.T]
     else:
@@ -64,14 +61,8 @@ def interval_ends(values: FloatArray, strata: Strata, confidence: float, method:
 
 
 def within(low: float, high: float, ends: tuple[float, float], values: FloatArray) -> tuple[float, float]:
-    """The ends of an interval, no farther than `low` and `high`, between which every mean of such values (Q,) is.
-
-    The values of a measure that somebody has defined may lie beyond; its intervals stay as they are.
-
-    >>> within(0.0, 1.0, (-0.25, 0.75), np.array([0.0, 0.5])), within(0.0, 1.0, (-0.25, 2.5), np.array([0.25, 2.0]))
-    ((0.0, 0.75), (-0.25, 2.5))
-    """
-    if values.min() < low or values.max() > high:
+    """The ends of an interval, no farther than `low` and `high`, between which every mean of such values (Q,) is."""
+    if values.min() < low or values.max() > high:  # of a measure that somebody has defined
         return ends
     return max(low, ends[0]), min(high, ends[1])
 

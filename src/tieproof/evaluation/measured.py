@@ -23,7 +23,7 @@ from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from tieproof.evaluation.intervals import Bound, Interval, Method
-    from tieproof.evaluation.printed import Printed
+    from tieproof.evaluation.one_order import Printed
     from tieproof.measures.confidence import ErrorRejectCurve
     from tieproof.measures.distribution.distribution import Distribution
     from tieproof.measures.statistics.resampling import Strata
@@ -54,7 +54,6 @@ class Measured(Mapping[str, Estimate[float]]):
 
     @cached_property
     def _means(self) -> dict[Measure, Estimate[float]]:
-        """The mean of every measure, or its total if it is a count."""
         macro = {m for m in self._per_query if self.setting.average == "macro" and not m.definition.total}
         return {
             m: mean_of_means([*self.category_means(m).values()]) if m in macro else mean(values, m.definition.total)
@@ -102,11 +101,9 @@ class Measured(Mapping[str, Estimate[float]]):
         return self._means[self._known(measure)]
 
     def __iter__(self) -> Iterator[str]:
-        """The names of the measures."""
         return iter(self.measures)
 
     def __len__(self) -> int:
-        """The number of measures."""
         return len(self._per_query)
 
     def __eq__(self, other: object) -> bool:
@@ -212,7 +209,6 @@ class Measured(Mapping[str, Estimate[float]]):
     def _intervals(
         self, measures: Sequence[Measure], confidence: float, method: "Method", bound: "Bound"
     ) -> "dict[str, Interval]":
-        """The intervals of these measures."""
         from tieproof.evaluation.intervals import BOUNDS, METHODS, Interval, check_confidence, interval_ends
 
         check_confidence("confidence", confidence)
@@ -227,10 +223,7 @@ class Measured(Mapping[str, Estimate[float]]):
         }
 
     def _in_groups(self, values: FloatArray, least: int = 2) -> "tuple[IntArray, Strata]":
-        """The queries whose values (Q,) count, sorted by category if a mean is over categories, and these groups.
-
-        least : the fewest queries of a group; fewer are refused
-        """
+        """The queries whose values (Q,) count, by category if means are over these, and their groups."""
         from tieproof.evaluation.intervals import in_groups
 
         categories = self.category_of_query if self.setting.average == "macro" else None
@@ -349,11 +342,6 @@ class Measured(Mapping[str, Estimate[float]]):
 
 
 def averaged(result: Measured) -> list[str]:
-    """The measures that are scores; counts, which are totals, and ranks only if there is nothing else.
-
-    >>> import tieproof as tp
-    >>> averaged(tp.evaluate_scores([[2, 1]], [[1, 0]], measures=["NumRet", "RR"]))
-    ['RR']
-    """
+    """The measures that are scores; counts, which are totals, and ranks only if there is nothing else."""
     means = [name for name in result.measures if parse(name).definition.is_score]
     return means or list(result.measures)

@@ -6,13 +6,16 @@ engine/README.md derives the bounds. All are rounded outward by `OUTWARD`, far m
 """
 
 from collections.abc import Callable
-from importlib import import_module
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.distances import Distance
+from tieproof.distances.cityblock import CITYBLOCK
+from tieproof.distances.cosine import CHORD, COSINE
+from tieproof.distances.dot import DOT
+from tieproof.distances.euclidean import EUCLIDEAN, SQEUCLIDEAN
 from tieproof.distances.exact.bounds import UNIT_ROUNDOFF, gamma
 from tieproof.distances.exact.rows import spans
 from tieproof.engine.problem import Noise, Search
@@ -22,61 +25,36 @@ from tieproof.inputs.arrays import Embeddings, as_finite_embeddings, first_true
 from tieproof.inputs.options import FORMATS, NAMED_NOISE, PRODUCTS, BinaryFormat
 from tieproof.ties import FloatArray
 
-OUTWARD = 1 + 2.0**-20
-"""A factor that covers the rounding of all bounds of rows and pairs, of up to a million dimensions."""
-
-SMALLEST_EXTENT, LARGEST_EXTENT = 1e-250, 1e250
-"""The limits of the largest distance: neither its square nor a small part of it leaves the range of float64."""
-
-WIDE_INTEGERS = 2.0**-50
-"""The change of a row, relative to its norm, by which integers of 64 bits are rounded to float64, with a margin."""
-
-INT8_STEPS = 127
-"""In int8, the largest absolute entry of a row is this number."""
-
-
+OUTWARD = 1 + 2.0**-20  # covers the rounding of all bounds of rows and pairs, of up to a million dimensions
+SMALLEST_EXTENT, LARGEST_EXTENT = 1e-250, 1e250  # of the largest distance, so that its square is within float64
+WIDE_INTEGERS = 2.0**-50  # the change of a row, relative to its norm, by rounding of integers, with a margin
+INT8_STEPS = 127  # in int8, the largest absolute entry of a row is this number
 FRACTION_BITS = 52
-EXPONENT_BITS = 0x7FF << FRACTION_BITS
-"""Where float64 has its fraction and its exponent."""
+EXPONENT_BITS = 0x7FF << FRACTION_BITS  # of float64
 
 
 class Moved(NamedTuple):
-    """How a distance changes if rows move.
+    """How a distance changes if rows move."""
 
-    ranked : where the distance is that changes by at most as much as both rows moved, and that ranks the same
-    absolute : moves are sums of absolute differences, not Euclidean norms
-    unit : moves are those of rows of norm 1
-    by_norm : the distance changes in proportion to norms
-    """
-
-    ranked: str
-    absolute: bool = False
-    unit: bool = False
-    by_norm: bool = False
+    ranked: Distance  # the distance that changes by at most as much as both rows moved, and that ranks the same
+    absolute: bool = False  # moves are sums of absolute differences, not Euclidean norms
+    unit: bool = False  # moves are those of rows of norm 1
+    by_norm: bool = False  # the distance changes in proportion to norms
 
 
 MOVED = {
-    "cosine": Moved("cosine:CHORD", unit=True),
-    "euclidean": Moved("euclidean:EUCLIDEAN"),
-    "sqeuclidean": Moved("euclidean:EUCLIDEAN"),
-    "cityblock": Moved("cityblock:CITYBLOCK", absolute=True),
-    "dot": Moved("dot:DOT", by_norm=True),
+    "cosine": Moved(CHORD, unit=True),
+    "euclidean": Moved(EUCLIDEAN),
+    "sqeuclidean": Moved(EUCLIDEAN),
+    "cityblock": Moved(CITYBLOCK, absolute=True),
+    "dot": Moved(DOT, by_norm=True),
 }
 
-
-BY_PRODUCTS = {
-    "cosine": "cosine:COSINE",
-    "euclidean": "euclidean:SQEUCLIDEAN",
-    "sqeuclidean": "euclidean:SQEUCLIDEAN",
-    "dot": "dot:DOT",
-}
+BY_PRODUCTS = {"cosine": COSINE, "euclidean": SQEUCLIDEAN, "sqeuclidean": SQEUCLIDEAN, "dot": DOT}
 """The distances that are computed from products, and those of which the error is bounded, which rank the same."""
 
-OTHER_ROUNDINGS = 24
-"""The roundings besides those of sums: of entries to float32, of divisions, roots and differences; with a margin."""
-
-SMALLEST_NORM, LARGEST_NORM = 2.0**-40, 2.0**60
-"""Between these norms, nothing overflows in float32, and what underflows is far less than what is rounded."""
+OTHER_ROUNDINGS = 24  # besides those of sums: of entries to float32, of divisions, roots, differences; with a margin
+SMALLEST_NORM, LARGEST_NORM = 2.0**-40, 2.0**60  # in between, nothing overflows in float32, or underflows by much
 
 
 class Moves(NamedTuple):
@@ -84,13 +62,6 @@ class Moves(NamedTuple):
 
     move: FloatArray
     norm: FloatArray
-
-
-def find_ranked(place: str) -> Distance:
-    """Return the distance of this place, which is a module of `distances` and a name in it."""
-    module, name = place.split(":")
-    distance: Distance = getattr(import_module(f"tieproof.distances.{module}"), name)
-    return distance
 
 
 def noise_of(problem: Search, noise: Any) -> Noise:
@@ -124,13 +95,12 @@ def noise_of(problem: Search, noise: Any) -> Noise:
     of_query[:, 0], of_item[:, 1] = queries.move, items.move
     if moved.by_norm:  # |x'.y' - x.y| <= |x' - x| |y| + |x| |y' - y| + |x' - x| |y' - y|
         of_query[:, 1], of_item[:, 0] = queries.norm + queries.move, items.norm
-    ranked = find_ranked(moved.ranked)
-    return Noise(of_query * OUTWARD, of_item, ranked, extent_of(problem, ranked))
+    return Noise(of_query * OUTWARD, of_item, moved.ranked, extent_of(problem, moved.ranked))
 
 
 def noise_of_products(problem: Search, name: str) -> Noise:
     """Return by how much distances are off that are computed from matrix products, in any order of summation."""
-    distance, products, d = find_ranked(BY_PRODUCTS[problem.called]), PRODUCTS[name], problem.dimensions
+    distance, products, d = BY_PRODUCTS[problem.called], PRODUCTS[name], problem.dimensions
     others = OTHER_ROUNDINGS + (d if problem.called == "cosine" else 0)  # its rows are divided by their norms
     sums = (1 + gamma(d, products.sums)) * (1 + gamma(others, UNIT_ROUNDOFF[np.dtype(np.float32)]))
     error = (1 + products.entries) ** 2 * sums - 1
@@ -151,8 +121,7 @@ def noise_of_products(problem: Search, name: str) -> Noise:
 
 
 def _norms_in_range(rows: Embeddings, name: str) -> FloatArray:
-    """The norms of rows, whose squares float32 can represent; refuse others."""
-    norms = _moves(rows, lambda span, block: block, Moved("", unit=True), rounded=False).norm
+    norms = _moves(rows, lambda span, block: block, MOVED["cosine"], rounded=False).norm
     row = first_true((norms > LARGEST_NORM) | ((norms > 0) & (norms < SMALLEST_NORM)))
     if row is not None:
         raise InputError(
@@ -209,11 +178,7 @@ def change_of(name: str) -> Callable[[FloatArray], FloatArray]:
 
 
 def half_steps(rows: FloatArray, target: BinaryFormat, name: str) -> FloatArray:
-    """Return half the distance between neighboring numbers of a format at each entry.
-
-    >>> half_steps(np.array([1.0, 1.5, 0.0]), FORMATS["float16"], "float16").tolist()
-    [0.00048828125, 0.00048828125, 2.9802322387695312e-08]
-    """
+    """Return half the distance between neighboring numbers of a format at each entry."""
     largest = max(float(rows.max(initial=0.0)), -float(rows.min(initial=0.0)))
     if largest >= target.infinity:
         raise InputError(
@@ -279,7 +244,6 @@ def _inexact(rows: Embeddings) -> bool:
 
 
 def _norms(rows: FloatArray) -> FloatArray:
-    """The Euclidean norms of rows."""
     return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
 
 

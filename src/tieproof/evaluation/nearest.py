@@ -29,18 +29,13 @@ from tieproof.ties import FloatArray, IntArray
 
 
 class NearTie(NamedTuple):
-    """Items at exactly the same distance from the query; an item alone at its distance is a tie of one.
+    """Items at exactly the same distance from the query; an item alone at its distance is a tie of one."""
 
-    rank : the first rank of the tie, counted from 1
-    value : the distance or the score that its items share
-    size, relevant : how many items the tie holds, and how many of them are relevant
-    items : the ids of the listed items, which may be fewer than `size`, each with whether it is relevant
-    """
-
-    rank: int
-    value: float
-    size: int
+    rank: int  # the first rank of the tie, counted from 1
+    value: float  # the distance or the score that its items share
+    size: int  # size, relevant: how many items the tie holds, and how many of them are relevant
     relevant: int
+    # The ids of the listed items, which may be fewer than `size`, each with whether it is relevant.
     items: tuple[tuple[Any, bool], ...]
 
     @property
@@ -50,21 +45,14 @@ class NearTie(NamedTuple):
 
 
 class Nearest(NamedTuple):
-    """The nearest items of one query; `evaluation/nearest.py` finds them again, because no result keeps them.
-
-    query : the id of the query
-    relevant : how many items are relevant to the query
-    ties : the ties, nearest first
-    """
+    """What is nearest to a query, which no result keeps: how many items are relevant, and ties, nearest first."""
 
     query: Any
     relevant: int
     ties: tuple[NearTie, ...]
 
 
-LISTED = 10
-"""The number of nearest items that are listed for each query."""
-
+LISTED = 10  # the number of nearest items that are listed for each query
 _JUDGED_BY = ("relevance", "labels", "gallery_labels", "n_relevant", "n_items", "complete")
 
 
@@ -116,19 +104,13 @@ def data_of(result: Measured, evaluated: Mapping[str, Any]) -> Iterator[tuple[st
 
 def _listed(
     query: Any,
-    item: IntArray,
-    tie: IntArray,
-    value: Sequence[float],
-    relevant: IntArray,
-    name: Callable[[int], Any] = int,
+    item: IntArray,  # (c,) the positions of the items, nearest first
+    tie: IntArray,  # (c,) the number of the tie of each, from 0 on
+    value: Sequence[float],  # (t,) the distance or score of each tie
+    relevant: IntArray,  # the positions of all relevant items
+    name: Callable[[int], Any] = int,  # returns the id of the item at a position
 ) -> Nearest:
-    """Return the first items of a query, tie by tie, from its nearest items, of which the last tie is complete.
-
-    item, tie : (c,) the positions of the items, nearest first, and the number of the tie of each, from 0 on
-    value : (t,) the distance or score of each tie
-    relevant : the positions of all relevant items of the query
-    name : returns the id of the item at a position
-    """
+    """Return the first items of a query, tie by tie, from its nearest items, of which the last tie is complete."""
     is_relevant = np.isin(item, relevant)
     size = np.bincount(tie)
     relevant_in_tie = np.bincount(tie, is_relevant).astype(np.int64)
@@ -176,7 +158,6 @@ def problem_of(result: Measured, given: Mapping[str, Any]) -> Problem:
 
 
 def _in_embeddings(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
-    """Find the nearest items by a distance between embeddings."""
     from tieproof.engine import neighbors_of
 
     problem = problem_of(result, given)
@@ -206,7 +187,6 @@ def lists_of(result: Measured, given: Mapping[str, Any]) -> tuple[str, Rows, Row
 
 
 def _in_lists(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
-    """Find the nearest items by given scores or distances."""
     from tieproof.engine import nearest_of_numbers
 
     name, rows, judged = lists_of(result, given)
@@ -237,7 +217,6 @@ def run_of(result: Measured, given: Mapping[str, Any]) -> tuple[JudgedDocuments,
 
 
 def _in_run(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
-    """Find the nearest documents by the scores of a run."""
     judged, ranked, _, names = run_of(result, given)
     number = {name: place for place, name in enumerate(names)}
     for query in result.query_ids[places].tolist():
@@ -246,7 +225,6 @@ def _in_run(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Ite
 
 
 def _values_of(documents: Documents, values: FloatArray, number: int) -> dict[str, float]:
-    """Return the documents of a query and their values."""
     rows = np.flatnonzero(documents.query == number).tolist()
     return {documents.id(row).decode(errors="replace"): float(values[row]) for row in rows}
 
@@ -298,18 +276,13 @@ def _check_numbers(result: Measured, n_queries: int) -> None:
 
 
 def _check_order(result: Measured, origin: Origin) -> None:
-    """Refuse the same data in another order, which would show other items than those of each query.
-
-    The order of a gallery is checked only for results of few rows that are not from a record.
-
-    origin : the origin of the data passed now, with the digests of all evaluated queries
-    """
+    """Refuse the same data in another order, which would show other items than those of each query."""
     evaluated = result.evaluated
     known, arrived = evaluated.origin.data, origin.data
     pairs: list[tuple[Any, Any]]
-    if isinstance(known, Digests) and isinstance(arrived, Digests):
+    if isinstance(known, Digests) and isinstance(arrived, Digests):  # of few rows, and not from a record
         pairs = [*zip(known.sides, arrived.sides, strict=True)]
-    else:
+    else:  # the order of a gallery is not checked
         pairs = [(evaluated.query_digests(), evaluated._replace(origin=origin).query_digests())]
     if not all(np.array_equal(one, other) for one, other in pairs):
         raise InputError(
@@ -319,7 +292,6 @@ def _check_order(result: Measured, origin: Origin) -> None:
 
 
 def _check_same(what: str, arrived: Any, expected: Any) -> None:
-    """Refuse a property of the data that differs from the result's."""
     if arrived != expected:
         raise InputError(
             f"The data is not that of the result: its {what} is {arrived}, but that of the result is {expected}. "

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -27,15 +27,11 @@ from tieproof.measures.unseen import first_items
 from tieproof.ties import JudgedTies, Parts
 
 Search = Literal["exact", "approximate", "returned"]
-SEARCHES = ("exact", "approximate", "returned")
 """What is known about items that a search did not return. exact: none is nearer than those returned; approximate:
 nothing; returned: they count as not retrieved."""
 
-MOST_RANKS = 2**26
-"""The largest gallery for measures without a cutoff, whose table of the weights of all ranks takes a gigabyte."""
-
-MOST_PAIRS = 2**63 - 1
-"""The largest number of pairs of a query and an item, which are numbered with 64 bits."""
+MOST_RANKS = 2**26  # the largest gallery for measures without a cutoff, whose table of weights takes a gigabyte
+MOST_PAIRS = 2**63 - 1  # the largest number of pairs of a query and an item, which are numbered with 64 bits
 
 
 @unchanged_files
@@ -139,7 +135,7 @@ def evaluate_neighbors(
     """
     wanted, optional = parse_with_sets(measures)
     check_empty(empty)
-    check_choice("search", search, SEARCHES)
+    check_choice("search", search, get_args(Search))
     check_choice("duplicates", duplicates, DUPLICATES)
     lists = as_neighbor_lists(ids, distances, scores, counts)
     count, gallery = lists.n_queries, _gallery_size(labels, gallery_labels, relevance, n_items)
@@ -185,15 +181,12 @@ def evaluate_neighbors(
     options = {"search": search} | ({} if duplicates == "error" else {"duplicates": duplicates})
     origin = rankings.origin("evaluate_neighbors", options)
     with about(("relevance",) if labels is None else ("labels", "gallery_labels")):
-        more: dict[str, Any] = {"negative": of_all.negative(), "said": left_out(copies)}
-        return Result(as_evaluated(scored, setting, origin, categories=groups_of_queries, **more))
+        evaluated = as_evaluated(scored, setting, origin, categories=groups_of_queries)
+        return Result(evaluated._replace(negative=of_all.negative(), said=left_out(copies)))
 
 
 def _neighbor_parts(lists: NeighborLists, relevance: Relevance, search: Search, rankings: RankingDigests) -> Parts:
-    """Yield the ties of all lists, block after block; warn if an exact search returned too few items.
-
-    rankings : gets the digests of the lists, which also cover how many items the gallery has
-    """
+    """Yield the ties of all lists, block after block; warn if an exact search returned too few items."""
     from tieproof.engine import last_ties, ties_of_lists
 
     doubtful = 0
@@ -221,7 +214,7 @@ def _neighbor_parts(lists: NeighborLists, relevance: Relevance, search: Search, 
         doubtful += int((lists.padded[queries] & (n_items > ties.n_items)).sum())
         end = None if lists.number is None else last_ties(given)
         cut = first_items(ties, end, n_items, "behind" if search == "exact" else "anywhere")
-        rankings.add(queries, cut)
+        rankings.add(queries, cut)  # which says how many items the gallery has
         yield queries, cut
     if doubtful and search == "exact":
         warn(
@@ -270,10 +263,7 @@ def _check_ranks(wanted: Sequence[Measure], n_items: int) -> None:
 
 
 def _check_own_items(lists: NeighborLists, relevance: Relevance) -> None:
-    """Warn if most queries i find item i first, which is relevant, beside other relevant items.
-
-    Distances must be about 0, because pictures may find the texts of the same numbers first.
-    """
+    """Warn if most queries i find item i first, which is relevant, beside other relevant items."""
     entry = np.flatnonzero(lists.query == lists.item)
     least = max(FEWEST_ALIKE, ITSELF * lists.n_queries)
     if relevance.leave_one_out or len(entry) < least:
@@ -287,7 +277,7 @@ def _check_own_items(lists: NeighborLists, relevance: Relevance) -> None:
         first = np.zeros(lists.n_queries, dtype=number.dtype)
         first[filled] = nearest.reduceat(number, start[filled])
         entry = entry[number[entry] == first[lists.item[entry]]]
-        if lists.called == "distances":
+        if lists.called == "distances":  # must be about 0: pictures may find the texts of the same numbers first
             entry = entry[np.abs(number[entry].astype(np.float64)) <= NEAR * float(np.abs(number).max())]
     queries = lists.item[entry]
     queries = queries[relevance.at_most()[queries] > 1]

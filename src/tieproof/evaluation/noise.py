@@ -21,26 +21,19 @@ from tieproof.measures.graded_gains import gain_of_grades, is_graded
 from tieproof.measures.weighted_ranks import ideal_discounts
 from tieproof.ties import FloatArray, Parts, Ties
 
-MOST_LEVELS = 64
-"""The most grades of a scale, because every level is counted by itself."""
+MOST_LEVELS = 64  # the most grades of a scale, because every level is counted by itself
 
 
 class GradeLevels(NamedTuple):
-    """The grades of an evaluation under noise, and how it is counted again level by level.
+    """The grades of an evaluation under noise, and how it is counted again level by level."""
 
-    grades : of the relevant items; none: all are 1
-    parts_of : returns the ties of all queries, with noise, if only items of at least a grade are relevant
-    """
-
-    grades: FloatArray
+    grades: FloatArray  # of the relevant items; none: all are 1
+    # Returns the ties of all queries, with noise, if only items of at least a grade are relevant.
     parts_of: Callable[[float], Parts]
 
 
 def parse_radius(noise: Any, what: str) -> float:
-    """Return the largest error of each number, given as one number; `what` says which numbers have it.
-
-    A number between two floats becomes the larger one.
-    """
+    """Return the largest error of each number, which `what` names; a number between two floats becomes the larger."""
     number: Any = noise
     if isinstance(noise, bool) or not isinstance(noise, Real) or not 0 <= number <= sys.float_info.max:
         raise InputError(

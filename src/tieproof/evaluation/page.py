@@ -18,17 +18,10 @@ from tieproof.show.parts import count, distance_meant
 from tieproof.show.printable import printable
 from tieproof.ties import Estimate, FloatArray, IntArray
 
-CONFIDENCE = 0.95
-"""The confidence of intervals over queries, unless `with_ci` has set another one."""
-
-WORST, OPENED = 20, 5
-"""The number of worst queries that are shown, and of those whose items are shown without a click."""
-
-COSTLY = 10
-"""The number of queries that are listed because their ties cost most."""
-
-FEW, EACH = 20, 10
-"""If there are more categories than the first number, the second number of the worst and of the best are shown."""
+CONFIDENCE = 0.95  # the confidence of intervals over queries, unless `with_ci` has set another one
+WORST, OPENED = 20, 5  # how many worst queries are shown, and how many of these with their items, without a click
+COSTLY = 10  # the number of queries that are listed because their ties cost most
+FEW, EACH = 20, 10  # if there are more categories, so many of the worst and of the best are shown
 
 HEADS = {
     "lower": "the smallest value over all orderings of tied items",
@@ -37,8 +30,7 @@ HEADS = {
 }
 """The columns of a measure, with their meaning."""
 
-AMBIGUOUS = "ambiguous ties"
-"""The column by which queries without ambiguous ties can be hidden."""
+AMBIGUOUS = "ambiguous ties"  # the column by which queries without ambiguous ties can be hidden
 
 MEANT = {
     "skip": "left out (skip)",
@@ -55,13 +47,9 @@ def contents(
     items: Any = None,
     gallery_items: Any = None,
     data: Mapping[str, Any] | None = None,
-    folders: Sequence[Path | None] = (None, None),
+    folders: Sequence[Path | None] = (None, None),  # of both kinds of items; texts name no images elsewhere
 ) -> tuple[str, dict[str, Any]]:
-    """The template of the page, and the values that it shows.
-
-    data : the evaluated data, by the names of the evaluation's arguments
-    folders : the folders of items and gallery items; texts name no images elsewhere
-    """
+    """The template of the page, and the values that it shows, with the evaluated `data` by its arguments' names."""
     try:
         intervals, no_interval = result.intervals(result.ci or CONFIDENCE), ""
     except InputError as error:
@@ -119,7 +107,6 @@ def _categories(result: Measured, measure: str) -> dict[str, Any]:
 
 
 def _query(result: Measured, values: Estimate[FloatArray], at: int) -> dict[str, Any]:
-    """The name, the value and the ties of the query at one position."""
     ties = result.ties_per_query
     return {
         "name": printable(result.query_ids[at]),
@@ -130,7 +117,6 @@ def _query(result: Measured, values: Estimate[FloatArray], at: int) -> dict[str,
 
 
 def _costly(result: Measured, values: Estimate[FloatArray]) -> dict[str, Any] | None:
-    """The queries whose ties leave a measure open the most."""
     width = np.nan_to_num(values.upper - values.lower)
     order = np.argsort(-width, kind="stable")[:COSTLY]
     order = order[width[order] > 0]
@@ -148,7 +134,6 @@ def _worst_first(values: Estimate[FloatArray]) -> IntArray:
 def _sides(
     result: Measured, items: Sequence[Any], folders: Sequence[Path | None], budget: EmbeddedImages
 ) -> tuple[Contents, Contents]:
-    """The contents of the queries, and of the items that may be near them."""
     setting, ids = result.setting, result.query_ids
     # In a run, and in the result of one category, the ids of queries are not their positions in the data.
     by_position = ids.dtype.kind in "iu" and bool(result.fingerprint) and int(ids.max()) < setting.queries
@@ -186,7 +171,6 @@ def _worst_queries(
 
 
 def _nearest_of(found: Nearest, gallery: Contents) -> dict[str, Any]:
-    """The nearest items of a query, tie by tie, with their contents; `more` items of a tie are not shown."""
     ties = [
         {
             "first": tie.rank,
@@ -203,7 +187,6 @@ def _nearest_of(found: Nearest, gallery: Contents) -> dict[str, Any]:
 
 
 def _look(worst: Sequence[Mapping[str, Any]]) -> str:
-    """How the nearest items are shown: as images, as texts, or only by their names."""
     ties = [tie for row in worst if row["nearest"] for tie in row["nearest"]["ties"]]
     items = [content for tie in ties for content, _ in tie["shown"]]
     return "pictures" if any(item.image for item in items) else "texts" if any(item.text for item in items) else "ids"
@@ -223,7 +206,6 @@ def _table_of_queries(result: Measured, per_query: Mapping[str, Estimate[FloatAr
 
 
 def _setting(result: Measured) -> list[tuple[str, str]]:
-    """What was evaluated, as pairs of a name and a value."""
     setting, ties = result.setting, result.ties
     rounded = f" rounded to {setting.precision}" if setting.precision else ""
     if setting.dimensions is None:
@@ -252,7 +234,6 @@ def _setting(result: Measured) -> list[tuple[str, str]]:
 
 
 def _left_out(result: Measured) -> Iterator[str]:
-    """Sentences on the queries and categories that no mean includes, with the first names."""
     for reason, ids in result.skipped.items():
         yield f"{count(len(ids), 'query')} with {reason}: {_first_names(ids.tolist(), 12)}."
     if result.categories_left_out:
@@ -261,7 +242,6 @@ def _left_out(result: Measured) -> Iterator[str]:
 
 
 def _not_shown(budget: EmbeddedImages) -> Iterator[str]:
-    """Sentences on images that the page does not show."""
     if budget.missing:
         items = count(len(budget.missing), "item")
         looks, files = ("looks like the name of an image, but no such file exists", "it as a text")
@@ -285,6 +265,5 @@ def _not_shown(budget: EmbeddedImages) -> Iterator[str]:
 
 
 def _first_names(names: Sequence[Any], most: int) -> str:
-    """The first names, and how many more there are."""
     shown = ", ".join(map(str, names[:most]))
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"

@@ -16,26 +16,14 @@ from tieproof.show.parts import NUMBERS, count, numbers
 from tieproof.show.style import shortened
 from tieproof.ties import Estimate
 
-NAMES_WIDTH = 28
-"""The most columns of the name of a measure or a category."""
-
-FIRST_NUMBER, NEXT_NUMBER = 42, 48
-"""The distance in points from the axes to the end of the first column of numbers, and between columns."""
-
-CURVE_HEIGHT = 4.2
-"""The height of the picture of precision over recall, in inches."""
-
-OVER = {"micro": "queries", "macro": "categories"}
-"""What a mean is computed over."""
+NAMES_WIDTH = 28  # the most columns of the name of a measure or a category
+FIRST_NUMBER, NEXT_NUMBER = 42, 48  # points from the axes to the end of the first column, and between columns
+CURVE_HEIGHT = 4.2  # the height of the picture of precision over recall, in inches
+OVER = {"micro": "queries", "macro": "categories"}  # what a mean is computed over
 
 
 def height(result: Measured) -> float:
-    """The height of the picture in inches, so that all measures and categories are legible.
-
-    >>> import tieproof as tp
-    >>> height(tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["AP", "P@1"]))
-    2.54
-    """
+    """The height of the picture in inches, so that all measures and categories are legible."""
     return 1.9 + 0.32 * len(list(_lines(result)))
 
 
@@ -43,19 +31,9 @@ def height(result: Measured) -> float:
 def plot_measures(result: Measured, ax: Any = None) -> Any:
     """Draw each measure as a line from its lower to its upper value, with its expected value and standard deviation.
 
-    result : the result of any evaluation
-    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
-
-    Returns the axes. The numbers on the right are the lower, expected and upper value and the standard deviation of
-    the mean over all orderings of tied items, which is mostly much smaller than the interval. If the result has
-    categories, the first measure is also drawn for each of them or, if there are more than 20, for the five worst and
-    the five best. Raises MissingExtraError if matplotlib is not installed.
-
-    >>> import tieproof as tp
-    >>> result = tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["AP", "P@1"])
-    >>> axes = plot_measures(result, style.figure("This example")[1])
-    >>> [label.get_text() for label in axes.get_yticklabels()]
-    ['AP', 'P@1']
+    The numbers on the right are those of the mean over all orderings of tied items; its standard deviation is mostly
+    much smaller than the interval. If the result has categories, the first measure is also drawn for each of them or,
+    if there are more than 20, for the five worst and the five best.
     """
     ax = style.axes_or_new(ax, "Result.plot", height=height(result))
     names, every = zip(*_lines(result), strict=True)
@@ -79,10 +57,7 @@ def plot_measures(result: Measured, ax: Any = None) -> Any:
 
 
 def _lines(result: Measured) -> Iterator[tuple[str, Estimate[float] | None]]:
-    """The lines of the picture: the means of all measures, then the first one in the categories that are shown.
-
-    A line is a name with an estimate, or only a text.
-    """
+    """The lines, names with estimates or only texts: all measures, then categories for the first measure."""
     names = averaged(result)
     yield from ((name, result[name]) for name in names)
     if result.categories:
@@ -98,21 +73,9 @@ def _lines(result: Measured) -> Iterator[tuple[str, Estimate[float] | None]]:
 def plot_queries(result: Measured, measure: str | Measure | None = None, ax: Any = None) -> Any:
     """Draw the interval of each query from its lower to its upper value, sorted by expected value.
 
-    result : the result of any evaluation
-    measure : one of the measures of the result; by default AP, or the first one of a result without AP
-    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
-
-    Returns the axes. More than 400 queries are drawn as 400 steps, each a mean over neighbors in the sorted order,
-    so that the areas under the three lines are always the means of the measure. Queries whose value is NaN are left
-    out. The axis starts at 0, unless all values are within a small part of it. If there are at most 25 queries, their
-    names are shown, in 20 columns. Raises InputError for a measure that the result does not have, and
-    MissingExtraError if matplotlib is not installed.
-
-    >>> import tieproof as tp
-    >>> result = tp.evaluate_scores([[2, 1, 1], [3, 2, 1]], [[0, 1, 0], [1, 0, 0]], measures=["RR"])
-    >>> axes = plot_queries(result, "RR", style.figure("This example")[1])
-    >>> axes.get_title("right"), [label.get_text() for label in axes.get_xticklabels()]
-    ('RR of 2 queries', ['0', '1'])
+    More than 400 queries are drawn as 400 steps, each a mean over neighbors in the sorted order, so that the areas
+    under the three lines are always the means of the measure. Queries whose value is NaN are left out. The axis
+    starts at 0, unless all values are within a small part of it. The names of up to 25 queries are shown.
     """
     measure = measure or default_measure(result.measures)
     estimate = result.per_query(measure)
@@ -130,20 +93,9 @@ def plot_queries(result: Measured, measure: str | Measure | None = None, ax: Any
 def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
     """Draw interpolated precision over recall: the expected curve, and the band over all orderings of tied items.
 
-    result : the result of any evaluation with `IPrec` at two or more levels of recall, such as those of
-        `tieproof.measures.PRECISION_RECALL`
-    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
-
-    Returns the axes. Each value is the mean over the queries of the largest precision at any rank down to which the
-    recall is reached, as `IPrec` counts. The edges of the band are curves: one order of all ties gives the lower one,
-    and another the upper one. Raises InputError for a result without these measures, or with several curves of them,
-    and MissingExtraError if matplotlib is not installed.
-
-    >>> import tieproof as tp
-    >>> result = tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=tp.measures.PRECISION_RECALL)
-    >>> axes = plot_precision_recall(result, style.figure("This example")[1])
-    >>> axes.lines[0].get_ydata().round(4).tolist()[:2]  # a tie of a relevant item and another, at ranks 2 and 3
-    [0.4167, 0.4167]
+    Each value is the mean over the queries of the largest precision at any rank down to which the recall is reached,
+    as `IPrec` counts. The edges of the band are curves: one order of all ties gives the lower one, and another the
+    upper one. Refuses a result without these measures, or with several curves of them.
     """
     levels = [measure for measure in map(parse, result.measures) if measure.name == "IPrec"]
     curves = {level(recall=0): level for level in levels}
@@ -167,8 +119,5 @@ def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
     return style.tidy(ax, legend=2)
 
 
-PICTURES = pictures(plot_measures)
-"""Extensions for the picture of all measures."""
-
-CURVES = pictures(plot_precision_recall)
-"""Extensions for the picture of precision over recall."""
+PICTURES = pictures(plot_measures)  # extensions for the picture of all measures
+CURVES = pictures(plot_precision_recall)  # extensions for the picture of precision over recall

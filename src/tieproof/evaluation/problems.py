@@ -14,7 +14,7 @@ from tieproof.errors import InputError, about
 from tieproof.evaluation.progress import progress_bar
 from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words, rows_digests
-from tieproof.inputs.judgments import Judgments, checked_pairs, checked_triples
+from tieproof.inputs.judgments import Judgments, checked_triples, excluded_pairs
 from tieproof.inputs.labels import checked_groups, checked_labels
 from tieproof.inputs.lookalikes import (
     FEWEST_ALIKE,
@@ -34,10 +34,9 @@ from tieproof.inputs.shards.source import ArraySource, RankedRows
 from tieproof.inputs.sparse_rows import SparseRows, as_sparse, is_sparse, of_one_width
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.inputs.vectors import vectors_of
-from tieproof.ties import Array, IntArray
+from tieproof.ties import Array
 
-ANY_KIND = SparseRows, MultiVectors
-"""The kinds of rows beside arrays, of calls that take all of them."""
+ANY_KIND = SparseRows, MultiVectors  # the kinds of rows beside arrays, of calls that take all of them
 
 
 class ArgumentSide(NamedTuple):
@@ -49,10 +48,7 @@ class ArgumentSide(NamedTuple):
 
 
 def with_own_labels(side: ArgumentSide, judged: bool) -> ArgumentSide:
-    """Return the side with the labels and groups of its shards, unless others were passed.
-
-    judged : whether triples define the relevance, so that labels are not needed
-    """
+    """Return the side with the labels and groups of its shards, unless others were passed, or `judged` by triples."""
     given = side.embeddings
     if given is None or isinstance(given, np.ndarray) or not (is_source(given) and hasattr(given, "labels")):
         return side
@@ -97,12 +93,12 @@ def make_problem(
 
     found = make_search(queries, gallery, distance, budget, among=among, **options)
     warn_of_copies(found)
-    if noise is not None and isinstance(found.queries, MultiVectors | SparseRows):
-        rows = f"the distance {found.called}" if isinstance(found.queries, MultiVectors) else "sparse rows"
-        raise InputError(f"noise cannot be combined with {rows}. Leave it out.", "noise")
     if noise is not None:
         from tieproof.evaluation.moves import noise_of
 
+        if isinstance(found.queries, MultiVectors | SparseRows):
+            rows = f"the distance {found.called}" if isinstance(found.queries, MultiVectors) else "sparse rows"
+            raise InputError(f"noise cannot be combined with {rows}. Leave it out.", "noise")
         noise = noise_of(in_memory(found, "whose rows are not in memory together, as noise needs them"), noise)
     sides = 1 if gallery.embeddings is None else 2
     judged_by = ("relevance",) if queries.labels is None else ("labels", "gallery_labels")[:sides]
@@ -120,15 +116,12 @@ def make_search(
     exclude: Any = None,
     bits: int | None = None,
     rounding: BinaryFormat | None = None,
-    kinds: tuple[type, ...] = (),
+    kinds: tuple[type, ...] = (),  # what the call takes beside arrays: `SparseRows`, `MultiVectors`
+    # Returns what a number of queries excludes of a number of items, or in leave-one-out of None; by default, the
+    # items of the query's group and given pairs.
     among: Callable[[int, int | None], Exclusions] | None = None,
 ) -> Search | Sharded[Search]:
-    """Make the search from the arguments of `nearest`.
-
-    kinds : what the call takes beside arrays: `SparseRows`, `MultiVectors`
-    among : returns what a number of queries excludes of a number of items, or in leave-one-out of None; by default,
-        the items of the query's group and given pairs
-    """
+    """Make the search from the arguments of `nearest`."""
     queries, gallery = with_own_labels(queries, judged=True), with_own_labels(gallery, judged=True)
     kind, called = as_distance(distance, bits), reported(distance)
     of_sets = isinstance(kind, Distance) and kind.several
@@ -144,7 +137,6 @@ def make_search(
     names = {"embeddings": "embeddings"} if one_side else {"embeddings": "queries", "gallery": "gallery"}
 
     def each(read: Callable[[Any, str], Any], *sides: Any) -> list[Any]:
-        """Read the rows of each side; errors are about its argument, and call it by its name."""
         found = []
         for (argument, name), rows in zip(names.items(), sides, strict=False):
             with about(argument):
@@ -221,13 +213,10 @@ def warn_of_copies(search: Search | Sharded[Any]) -> None:
 
 
 def check_self_matches(problem: Search, digests: tuple[Words, Words] | None = None) -> None:
-    """Warn if the gallery probably contains the queries among others.
-
-    digests : of the rows of both sides and their labels; None: the rows are in memory
-    """
+    """Warn if the gallery probably contains the queries among others; `digests` are of rows not in memory."""
     queries, gallery, count = problem.queries, problem.gallery, problem.excluded.n_queries
-    in_memory = digests is None
-    if gallery is None or count < FEWEST_ALIKE or (in_memory and not may_share_rows(queries, gallery)):
+    of_memory = digests is None
+    if gallery is None or count < FEWEST_ALIKE or (of_memory and not may_share_rows(queries, gallery)):
         return
     if digests is None:
         no_labels = np.zeros(max(count, len(gallery)), dtype=np.uint64)
@@ -236,7 +225,7 @@ def check_self_matches(problem: Search, digests: tuple[Words, Words] | None = No
     # Copies of an item often have the same code, so only a gallery with all queries is remarkable.
     share = 1.0 if isinstance(problem.distance, Distance) and problem.distance.bits else 0.5
     if len(pairs) >= max(FEWEST_ALIKE, share * count):
-        dense = in_memory and not isinstance(queries, MultiVectors | SparseRows)  # whose numbers were checked
+        dense = of_memory and not isinstance(queries, MultiVectors | SparseRows)  # whose numbers were checked
         for rows, name in ((queries, "queries"), (gallery, "gallery")) if dense else ():
             as_finite_embeddings(rows, name)  # an error comes before a warning
         warn_of_self_matches(pairs, count)
@@ -268,7 +257,6 @@ def in_memory(
 
 
 def _check_sparse(kind: Distance | DistanceFunction, called: str, rounding: BinaryFormat | None) -> None:
-    """Refuse what is not defined for sparse rows."""
     if not (isinstance(kind, Distance) and kind.sparse):
         names = ", ".join(name for name, distance in DISTANCES.items() if distance.sparse)
         raise InputError(
@@ -280,10 +268,7 @@ def _check_sparse(kind: Distance | DistanceFunction, called: str, rounding: Bina
 
 
 def _as_rows(values: Any, name: str, vocabulary: dict[Any, int] | None) -> Any:
-    """Return the values as an array, as items of another kind, or as rows that are read when they are needed.
-
-    vocabulary : the numbers of terms; None: sparse rows are refused
-    """
+    """Return an array, other items (sparse rows with a `vocabulary` of terms), or rows that are read later."""
     if vocabulary is not None and is_sparse(values):
         return as_sparse(values, name, vocabulary)
     if is_multi_vectors(values):
@@ -293,7 +278,6 @@ def _as_rows(values: Any, name: str, vocabulary: dict[Any, int] | None) -> Any:
 
 
 def _rows_in_memory(rows: Embeddings | RankedRows) -> Embeddings:
-    """Return the rows if they are in memory, otherwise an array of no rows."""
     return np.empty((0, rows.shape[1]), dtype=rows.dtype) if isinstance(rows, RankedRows) else rows
 
 
@@ -301,12 +285,7 @@ def _as_ranked(rows: Embeddings | RankedRows, name: str) -> RankedRows:
     """Return rows that are read when they are needed; an array must be finite."""
     if isinstance(rows, RankedRows):
         return rows
-    return RankedRows.of(ArraySource.of(as_finite_embeddings(rows, name)), unchanged)
-
-
-def unchanged(rows: Array) -> Array:
-    """Return rows as they are."""
-    return rows
+    return RankedRows.of(ArraySource.of(as_finite_embeddings(rows, name)), np.asarray)
 
 
 def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance | DistanceFunction:
@@ -361,20 +340,3 @@ def _excluded(groups: tuple[Any, Any], exclude: Any, n_queries: int, n_items: in
     """Return the groups of both sides and the excluded pairs, checked; n_items None: leave-one-out."""
     own = checked_groups(*groups, n_queries, n_items)
     return Excluded(own, excluded_pairs(exclude, n_queries, n_queries if n_items is None else n_items))
-
-
-def excluded_pairs(exclude: Any, n_queries: int, n_items: int) -> IntArray | None:
-    """Return query * n_items + item of all excluded pairs, ascending, from such rows or from bools of all."""
-    if exclude is None:
-        return None
-    with about("exclude"):
-        given = as_array(exclude, "exclude pairs")
-        if given.dtype.kind == "b":
-            if given.shape != (n_queries, n_items):
-                raise InputError(
-                    f"exclude has bools of the shape {given.shape}, not {(n_queries, n_items)}. Pass one for each "
-                    "query and item, or rows (query, item)."
-                )
-            return np.flatnonzero(given)
-        query, item = checked_pairs(exclude, n_queries, n_items, "exclude pairs")
-    return np.unique(query * n_items + item)

@@ -4,7 +4,7 @@ import os
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,7 @@ from tieproof.ties import by_name, columns_of, for_loggers
 if TYPE_CHECKING:
     from tieproof.evaluation.one_order import OneOrderStd
 
-Per = Literal["query", "measure", "category"]
-PER = ("query", "measure", "category")
-"""The choices for the rows of a data frame."""
+Per = Literal["query", "measure", "category"]  # the rows of a data frame
 
 
 class Result(Measured, Shown, AsFrame, AsPage):
@@ -115,7 +113,7 @@ class Result(Measured, Shown, AsFrame, AsPage):
 
         Raises InputError for "category" if the result has no categories.
         """
-        check_choice("per", per, PER)
+        check_choice("per", per, get_args(Per))
         frame = pandas("Result.to_frame").DataFrame
         if per == "query":
             return frame(self.columns())
@@ -201,7 +199,7 @@ class Result(Measured, Shown, AsFrame, AsPage):
         >>> f"{result['RR']:.2f}", f"{result.printed['RR']:.2f}"
         ('0.33 ≤ 0.61 ≤ 1.00', '0.33')
         """
-        from tieproof.evaluation.printed import printed  # rarely needed
+        from tieproof.evaluation.one_order import printed  # rarely needed
 
         return type(self)(self.evaluated, self.ci, printed(self, rule, evaluated))
 
@@ -298,17 +296,12 @@ class Result(Measured, Shown, AsFrame, AsPage):
 
 
 def flat_name(measure: str) -> str:
-    """The name of a measure in lower-case letters, digits and underscores.
-
-    >>> flat_name("nDCG@10"), flat_name("AP(norm=min)@5"), flat_name("RBP(p=0.8)"), flat_name("Success@1%")
-    ('ndcg_at_10', 'ap_norm_min_at_5', 'rbp_p_0_8', 'success_at_1_percent')
-    """
+    """The name of a measure in lower-case letters, digits and underscores."""
     spelled = measure.lower().replace("@", "_at_").replace("%", "_percent")
     return re.sub("[^a-z0-9]+", "_", spelled).strip("_")
 
 
 def _numbers_of(result: Result) -> dict[str, Any]:
-    """What `Result.to_dict` has of all queries, and of each category."""
     return {
         "measures": {name: asdict(result[name]) for name in result.measures},
         "ties": asdict(result.ties),

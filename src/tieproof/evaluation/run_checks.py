@@ -15,26 +15,19 @@ from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
 from tieproof.measures import Measure
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
-USUAL_GRADES = -2, 10
-"""The smallest and the largest grade that assessors usually give."""
+USUAL_GRADES = -2, 10  # the smallest and the largest grade that assessors usually give
 
 ASSESSORS = 5, 7, 12
 """Means of up to seven assessors are multiples of a fraction, of which these are the denominators, if rounded to two
 decimals; those of two, three, four and six are twelfths."""
 
-MANY_FRACTIONS = 6
-"""So many different fractions are scores, unless they are such means."""
-
-SHORTEST = 10
-"""The fewest documents of lists that are supposed to be cut off; shorter ones are often examples."""
+MANY_FRACTIONS = 6  # so many different fractions are scores, unless they are such means
+SHORTEST = 10  # the fewest documents of lists that are supposed to be cut off; shorter ones are often examples
 
 
 def without_unjudged(wanted: list[Measure], optional: frozenset[Measure], option: str) -> list[Measure]:
-    """Return the measures without those of judgments, which have no bounds if an option is given.
-
-    Noise, which changes only the order of a list, does not change a count.
-    """
-    counts_stay = option == "noise"
+    """Return the measures without those of judgments, which have no bounds if an option is given."""
+    counts_stay = option == "noise"  # which changes only the order of a list
     found = [each for each in wanted if each.definition.unjudged and not (counts_stay and each.definition.total)]
     for each in found:
         if each not in optional:
@@ -141,7 +134,6 @@ def _like_scores(query: IntArray, grades: FloatArray, fractions: FloatArray) -> 
 
 
 def _different(query: IntArray, value: FloatArray) -> int:
-    """Return how many values are left if equal ones of each query count once."""
     return len(np.unique(np.column_stack([query, value]), axis=0))
 
 

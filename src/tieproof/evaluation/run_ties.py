@@ -15,24 +15,21 @@ from tieproof.ties import Array, BoolArray, ExtremeRankings, FloatArray, IntArra
 
 
 class RelevantScores(NamedTuple):
-    """The scores of the lists of all evaluated queries, and of the relevant documents.
+    """The scores of the lists of all evaluated queries, and of the relevant documents."""
 
-    start, score : (Q + 1,) and (n,); the list of query q is score[start[q]:start[q+1]]
-    query, at, grade : the query, score and grade of each relevant document in a list, sorted by query, then by
-        descending score, then by descending grade
-    missing_query, missing_grade : the query and grade of each relevant document in no list, sorted by query, then by
-        descending grade
-    given : (Q,) twice: the length and the smallest score of each list before documents were left out of it; None if
-        none was
-    """
-
-    start: IntArray
+    start: IntArray  # start, score: (Q + 1,) and (n,); the list of query q is score[start[q]:start[q+1]]
     score: FloatArray
+    # query, at, grade: the query, score and grade of each relevant document in a list, sorted by query, then by
+    # descending score, then by descending grade.
     query: IntArray
     at: FloatArray
     grade: FloatArray
+    # missing_query, missing_grade: the query and grade of each relevant document in no list, sorted by query,
+    # then by descending grade.
     missing_query: IntArray
     missing_grade: FloatArray
+    # (Q,) twice: the length and the smallest score of each list before documents were left out of it; None if
+    # none was.
     given: tuple[IntArray, FloatArray] | None = None
 
 
@@ -98,26 +95,19 @@ def join_judged(
 def run_parts(
     scores: RelevantScores,
     names: npt.NDArray[np.str_],
-    truncated: int,
+    truncated: int,  # True or False for all lists, or the number of documents from which on a list was cut off
     n_items: int | None,
-    judged: tuple[RelevantScores, IntArray] | None = None,
-    radius: float | None = None,
+    judged: tuple[RelevantScores, IntArray] | None = None,  # for measures of only the judged, or unjudged, documents
+    radius: float | None = None,  # the largest error of each score; None: there is no noise
     with_unjudged: bool = False,
 ) -> Parts:
-    """Yield the ties of all queries: of those with documents in the run, then of the others.
-
-    truncated : True or False for all lists, or the number of documents from which on a list was cut off
-    judged : what `join_judged` returns, for measures of only the judged documents, or of the unjudged ones
-    radius : the largest error of each score; None: there is no noise
-    with_unjudged : whether the ties of unjudged documents are needed
-    """
+    """Yield the ties of all queries: of those with documents in the run, then of the others."""
     length = np.diff(scores.start)
     complete = (length > 0) & (length < (truncated or np.inf))
     if scores.given is not None:
         complete = (length > 0) & ((scores.given[0] < (truncated or np.inf)) | _end_before(scores, scores.given[1]))
 
     def ties_of(which: BoolArray) -> Ties:
-        """Return the ties of some lists, which are all complete or all cut off."""
         listed, ranked = np.flatnonzero(which), _only_of(which, scores)
         smallest = np.minimum.reduceat(ranked.score, ranked.start[:-1])
 
@@ -161,7 +151,6 @@ def _end_before(scores: RelevantScores, smallest: FloatArray) -> BoolArray:
 
 
 def _only_of(which: BoolArray, scores: RelevantScores) -> RelevantScores:
-    """Return the scores of some queries."""
     position, length = np.cumsum(which) - 1, np.diff(scores.start)
     kept = np.repeat(which, length)
     relevant, known = which[scores.query], which[scores.missing_query]
@@ -177,7 +166,6 @@ def _only_of(which: BoolArray, scores: RelevantScores) -> RelevantScores:
 
 
 def _ties_of_run(scores: RelevantScores) -> Ties:
-    """Return the ties that contain a relevant document."""
     count = len(scores.start) - 1
     starts_tie = np.ones(len(scores.query), dtype=np.bool_)
     starts_tie[1:] = (scores.query[1:] != scores.query[:-1]) | (scores.at[1:] != scores.at[:-1])
@@ -221,7 +209,6 @@ def _ties_of_unjudged(ranked: RelevantScores, judged: RelevantScores) -> Ties:
 
 
 def _extremes_of_run(scores: RelevantScores, ties: Ties, radius: float) -> ExtremeRankings:
-    """Return the worst and the best rankings if each score may be off by `radius`."""
     from tieproof.engine import moved, ranking_of
 
     pointer = pointers(scores.query, ties.n_queries)
@@ -257,10 +244,7 @@ def count_scores(
 
 
 def _last_ties_of_run(scores: RelevantScores, smallest: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Return (k, n, l, m) of the last tie of each list, whose items have the smallest score in the list, (Q,) each.
-
-    The engine's `last_ties` needs the positions of relevant items in a list; for a run only their scores are known.
-    """
+    """Return (k, n, l, m) of the last tie of each list as `engine.last_ties`, here from scores alone, (Q,) each."""
     length = np.diff(scores.start)
     last = np.flatnonzero(scores.score == np.repeat(smallest, length))
     l = np.bincount(np.searchsorted(scores.start, last, side="right") - 1, minlength=len(length))  # noqa: E741

@@ -42,8 +42,7 @@ from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
 
 Missing = Literal["zero", "skip", "error"]
-MISSING = ("zero", "skip", "error")
-"""How a query scores that has relevant documents but is missing from the run."""
+MISSING = ("zero", "skip", "error")  # how a query scores that has relevant documents but is missing from the run
 
 
 def evaluate_run(
@@ -235,18 +234,9 @@ def evaluate_run(
         groups = categories_of(categories, ids.tolist(), average)
     scores = join(judged, ranked, number, len(ids))
     alone = join_judged(judged, ranked, number, scores) if reads_judged(wanted) else None
-    setting = Setting(
-        distance="scores",
-        leave_one_out=False,
-        queries=len(ids) + sum(map(len, topics.left_out.values())),
-        gallery=int(np.diff(scores.start).max()),
-        dimensions=None,
-        empty=empty,
-        average=average,
-        precision=precision,
-    )
-    options: dict[str, Any] = {"missing": missing, "truncated": truncated, "n_items": collection}
-    options |= rules.recorded()
+    sizes = len(ids) + sum(map(len, topics.left_out.values())), int(np.diff(scores.start).max())
+    setting = Setting("scores", False, *sizes, dimensions=None, empty=empty, average=average, precision=precision)
+    options = {"missing": missing, "truncated": truncated, "n_items": collection, **rules.recorded()}
     origin = origin_of_run(judged, ranked, names, number, options)
 
     def evaluated(wanted: list[Measure], scores: RelevantScores, truncated: int = truncated) -> Result:
@@ -258,7 +248,7 @@ def evaluate_run(
                 grades, lambda level: run_parts(at_least(scores, level), ids, False, None, None, radius)
             )
         scored = score(parts, wanted, len(ids), optional, levels)
-        return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups, said=ranked.said))
+        return Result(as_evaluated(scored, setting, origin, topics, groups)._replace(said=ranked.said))
 
     result = evaluated(wanted, scores)
     if not truncated and radius is None:
@@ -278,10 +268,7 @@ def evaluate_run(
 
 
 def evaluate_runs(qrels: Any, runs: Iterable[Any], **options: Any) -> Iterator[Result]:
-    """Yield the result of each run against the same judgments, which are read once, as `documents` is.
-
-    options : as in `evaluate_run`
-    """
+    """Yield the result of each run against the same judgments, which are read once; options as in `evaluate_run`."""
     judged = ReadOnce(qrels)
     options["documents"] = ListRules.of("keep", "error", options.get("documents")).documents
     for run in runs:

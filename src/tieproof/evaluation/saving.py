@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from tieproof.show.files import Formats
 
 EXTENSION = ".tieproof"
-
 FORMAT, VERSION = "tieproof record", 3
 
 _REVEALS = (
@@ -36,9 +35,7 @@ _REVEALS = (
 """What a record tells a stranger, for its reader."""
 
 FACTS = "record.json"
-
-_DATE = (1980, 1, 1, 0, 0, 0)
-"""The earliest date that an archive can have; a record does not tell when it was written."""
+_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest date of an archive, because a record does not tell when it was written
 
 CATEGORIES = ("category_names", "category_of_query", "category_of_empty", "category_counted")
 """The arrays of the queries' categories."""

@@ -1,7 +1,6 @@
 """Scores ties: every measure of every query, and the policy for queries with nothing relevant."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -26,29 +25,19 @@ if TYPE_CHECKING:
 
 Empty = Literal["skip", "zero", "one", "nan", "error"]
 
-KEPT = 16
-"""Ties are kept for distributions if they take at most this part of the memory: 1/16."""
+KEPT = 16  # ties are kept for distributions if they take at most this part of the memory: 1/16
 
 
 class Names(NamedTuple):
-    """The names of the queries of a run.
+    """The names of the queries of a run."""
 
-    ids : the evaluated queries, in their order
-    left_out : the queries of the qrels or the run that are not evaluated, by the reason
-    not_in_run : the queries of the qrels that have no document in the run, evaluated or not
-    """
-
-    ids: Array
-    left_out: Mapping[str, Array]
-    not_in_run: Array
+    ids: Array  # the evaluated queries, in their order
+    left_out: Mapping[str, Array]  # the queries of the qrels or the run that are not evaluated, by the reason
+    not_in_run: Array  # the queries of the qrels that have no document in the run, evaluated or not
 
 
 def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
-    """Parse measures, keeping each once; a string may contain several names.
-
-    >>> parse_measures(["nDCG@10, AP", "AP", "P.5,10"])
-    [nDCG@10, AP, P@5, P@10]
-    """
+    """Parse measures, keeping each once; a string may contain several names, as "nDCG@10, AP" or "P.5,10"."""
     return parse_with_sets(measures)[0]
 
 
@@ -85,8 +74,6 @@ def parse_with_sets(measures: Sequence[str | Measure]) -> tuple[list[Measure], f
         measures = [measures]
     if not isinstance(measures, Iterable) or getattr(measures, "ndim", 1) == 0:
         raise InputError(f"The measures must be a list of names such as 'AP', not {type(measures).__name__}.")
-    if measures is DEFAULT_MEASURES:
-        return list(_default_measures()), frozenset()
     given = [*measures]
     wanted = _parse_each(given)
     warn_of_others(given)
@@ -99,15 +86,8 @@ def parse_with_sets(measures: Sequence[str | Measure]) -> tuple[list[Measure], f
 
 
 def _parse_each(given: Iterable[str | Measure]) -> list[Measure]:
-    """Return the measures that measures and lists of names contain, each once."""
     named = (parse_list(one) if isinstance(one, str) else [parse(one)] for one in given)
     return list(dict.fromkeys(measure for several in named for measure in several))
-
-
-@cache
-def _default_measures() -> tuple[Measure, ...]:
-    """Return the default measures, which are parsed only once."""
-    return tuple(map(parse, DEFAULT_MEASURES))
 
 
 def reads_judged(measures: Iterable[Measure]) -> bool:
@@ -116,10 +96,8 @@ def reads_judged(measures: Iterable[Measure]) -> bool:
 
 
 def by_policy(measures: Iterable[Measure], empty: str) -> list[int]:
-    """Return the places of the measures to which `empty` gives the value of a query with nothing relevant.
-
-    Counts, and measures of judgments, have a value of their own, which is that of trec_eval.
-    """
+    """Return the places of the measures to which `empty` gives the value of a query with nothing relevant."""
+    # Counts, and measures of judgments, have a value of their own, which is that of trec_eval.
     return [at for at, each in enumerate(measures) if empty == "nan" or each.definition.needs_relevant]
 
 
@@ -129,19 +107,14 @@ def check_empty(empty: str) -> None:
 
 
 class Scores(NamedTuple):
-    """The values of every query, and counts of its ranking.
+    """The values of every query, and counts of its ranking."""
 
-    measures : the M measures
-    values : (M, 4, Q) lower, expected, upper and variance; under noise (M, 6, Q), with the smallest and largest value
-    n_relevant : (Q,)
-    tie_counts : (4, Q), as `count_by_query` counts them
-    kept : of each part of the queries that has any, the ambiguous ties; None: they take too much memory
-    """
-
-    measures: list[Measure]
+    measures: list[Measure]  # the M measures
+    # (M, 4, Q) lower, expected, upper and variance; under noise (M, 6, Q), with the smallest and largest value.
     values: FloatArray
-    n_relevant: IntArray
-    tie_counts: IntArray
+    n_relevant: IntArray  # (Q,)
+    tie_counts: IntArray  # (4, Q), as `count_by_query` counts them
+    # Of each part of the queries that has any, the ambiguous ties; None: they take too much memory.
     kept: "tuple[KeptTies, ...] | None"
 
 
@@ -149,17 +122,11 @@ def score(
     parts: Parts,
     measures: list[Measure],
     count: int,
-    optional: frozenset[Measure] = frozenset(),
-    levels: GradeLevels | None = None,
-    budget: "Budget | None" = None,
+    optional: frozenset[Measure] = frozenset(),  # are left out with a warning if they cannot be computed
+    levels: GradeLevels | None = None,  # of relevance; None: the ties have no extreme rankings under noise
+    budget: "Budget | None" = None,  # for parts at a time and kept ties; None: one part, and all ties are kept
 ) -> Scores:
-    """Evaluate every measure on the ties of `count` queries.
-
-    optional : measures that are left out with a warning if they cannot be computed
-    levels : the levels of relevance; None: the ties have no extreme rankings under noise
-    budget : how many parts are evaluated at a time, and the memory, of which kept ties take at most a `KEPT`th; None:
-        one part, and all ties are kept
-    """
+    """Evaluate every measure on the ties of `count` queries."""
     threads, most_kept = (1, np.inf) if budget is None else (budget.threads, budget.memory / KEPT)
     values = np.zeros((len(measures), 6 if levels else 4, count))
     n_relevant = np.zeros(count, dtype=np.int64)
@@ -207,7 +174,6 @@ def score(
 
 
 def _without(scores: Scores, optional: frozenset[Measure], uncomputable: Mapping[str, str]) -> Scores:
-    """Return the scores without those measures of sets that have one of these names, and say why."""
     for name, why in uncomputable.items():
         warn(f"{name} is left out of the set. {why}")
     left = [
@@ -235,22 +201,12 @@ def count_by_query(ties: Ties) -> IntArray:
 def as_evaluated(
     scores: Scores,
     setting: Setting,
-    origin: Origin,
-    zero_vectors: int = 0,
-    names: Names | None = None,
+    origin: Origin,  # the origin of the queries, without the numbers of their relevant items, which are added here
+    names: Names | None = None,  # the names of the queries; None: they are numbered
     categories: Array | None = None,
     confidence: Array | None = None,
-    negative: int = 0,
-    said: tuple[str, ...] = (),
 ) -> Evaluated:
-    """Everything that the scores tell about the queries, with what the policy says of those with nothing relevant.
-
-    origin : the origin of the queries, without the numbers of their relevant items, which are added here
-    names : the names of the queries; None: they are numbered
-    categories, confidence : the category and the confidence of each query
-    negative : the number of pairs that a negative relevance leaves out
-    said : sentences on how the lists were read
-    """
+    """Everything that the scores tell about the queries, with what the policy says of those with nothing relevant."""
     left_out = names.left_out if names else {}
     has_relevant = scores.n_relevant > 0
     ids = names.ids if names else np.arange(len(has_relevant))
@@ -284,31 +240,24 @@ def as_evaluated(
         query_ids=ids[kept],
         per_query=dict(zip(scores.measures, values, strict=True)),
         tie_counts=tie_counts,
-        zero_vectors=zero_vectors,
+        zero_vectors=0,
         empty_ids=ids[empty_ids],
         left_out=left_out,
         categories=groups,
         confidence=None if confidence is None else confidence[kept],
         not_in_run=names.not_in_run if names else None,
         kept=kept_ties,
-        negative=negative,
-        said=said,
     )
 
 
 def _as_places(queries: IntArray) -> slice | IntArray:
-    """Return consecutive queries as a slice, which can be written to in a sixth of the time.
-
-    >>> _as_places(np.array([3, 4, 5])), _as_places(np.array([3, 5]))
-    (slice(3, 6, None), array([3, 5]))
-    """
+    """Return consecutive queries as a slice, which can be written to in a sixth of the time."""
     if len(queries) and (queries[1:] - queries[:-1] == 1).all():
         return slice(int(queries[0]), int(queries[-1]) + 1)
     return queries
 
 
 def _check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
-    """Refuse queries with nothing relevant if the policy is "error", or if no query is left to average."""
     if len(empty_ids) and setting.empty == "error":
         raise InputError(
             f"No item is relevant to {len(empty_ids)} of {setting.queries} queries; the first is query "

@@ -17,11 +17,8 @@ from tieproof.ties import Estimate, FloatArray
 if TYPE_CHECKING:
     from tieproof.evaluation.measured import Measured
 
-FINEST = 1e-7
-"""The finest resolution: with a finer one, the numbers would take gigabytes of memory."""
-
-SHARPER = 8.0
-"""By how much smaller the error of small ties is for quantiles in the tails, down to one in a thousand (measured)."""
+FINEST = 1e-7  # the finest resolution: with a finer one, the numbers would take gigabytes of memory
+SHARPER = 8.0  # by how much smaller the error of small ties is in the tails, down to one in a thousand (measured)
 
 
 def distribution_of(result: "Measured", measure: Measure, resolution: float) -> Distribution:

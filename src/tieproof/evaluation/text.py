@@ -13,32 +13,18 @@ from tieproof.show.shown import Table
 from tieproof.ties import ROUNDING, Bounds, Estimate
 
 if TYPE_CHECKING:
-    from tieproof.evaluation.printed import Printed
+    from tieproof.evaluation.one_order import Printed
 
-NOISE = "noise"
-"""The header of the bounds under noise."""
-
-MOST_CATEGORIES = 20
-"""The most categories that are all shown."""
-
-EACH = 5
-"""The number of the worst categories, and of the best, that are shown otherwise."""
-
-Means = list[tuple[str, Estimate[float]]]
-"""Names of categories, each with the mean of a measure."""
+NOISE = "noise"  # the header of the bounds under noise
+MOST_CATEGORIES = 20  # the most categories that are all shown
+EACH = 5  # the number of the worst categories, and of the best, that are shown otherwise
+Means = list[tuple[str, Estimate[float]]]  # names of categories, each with the mean of a measure
 
 
 def worst_and_best(result: Measured, measure: str) -> tuple[Means, int, Means]:
     """All categories in their order or, if there are more than 20, the five worst and the five best, the worst first.
 
-    They are compared by `lower`, then by `expected`, `upper` and their names. The
-    number is that of the categories in between, which are not shown.
-
-    >>> import tieproof as tp
-    >>> result = tp.evaluate_scores([[2, 1]] * 2, [[1, 0]] * 2, measures=["RR"], categories=["cats", "dogs"])
-    >>> first, between, last = worst_and_best(result, "RR")
-    >>> [name for name, mean in first], between, last
-    (['cats', 'dogs'], 0, [])
+    They are compared by `lower`, then by `expected`, `upper` and their names; the number is that of the others.
     """
     means = [(str(name), mean) for name, mean in result.category_means(measure).items()]
     if len(means) <= MOST_CATEGORIES:
@@ -55,12 +41,12 @@ def table_of(result: Measured) -> Table:
     if result.categories:
         header.insert(1, "category")
         sections = [list(_rows_by_category(result, measure)) for measure in result.measures]
-    notes = list(_sentences(result))
-    further = []
+    rows = [row for section in sections for row in section]
+    notes, further = list(_sentences(result)), []
     if result.printed is not None:
         further.append(result.printed.rule)
         means = {**result.printed}
-        for row in (row for section in sections for row in section):
+        for row in rows:
             of_category = {str(name): mean for name, mean in result.printed.category_means(row[0]).items()}
             value = means.pop(row[0]) if row[0] in means else of_category.get(row[1])
             row.append("" if value is None else f"{value:.4f}")
@@ -68,19 +54,17 @@ def table_of(result: Measured) -> Table:
     if result.ci is not None:
         further.append(f"queries {percent(result.ci)}")
         intervals = result.intervals(result.ci)
-        for row in (row for section in sections for row in section):
+        for row in rows:
             over_queries = intervals.pop(row[0], None)  # only the first row of a measure is the mean over all queries
             row.append("" if over_queries is None else f"{over_queries.low:.4f} to {over_queries.high:.4f}")
         notes += _about_intervals(result, result.ci)
     return Table([*header, *further], sections, notes, [*columns, *further])
 
 
-ALL = {"micro": "(all queries)", "macro": "(mean of them)"}
-"""The text for the mean in the column of categories."""
+ALL = {"micro": "(all queries)", "macro": "(mean of them)"}  # the text for the mean in the column of categories
 
 
 def _rows_by_category(result: Measured, measure: str) -> Iterator[list[str]]:
-    """The rows of a measure: its mean and its categories, or the worst and best of them if there are too many."""
     first, between, last = worst_and_best(result, measure)
     for name, mean in [(ALL[result.setting.average], result[measure]), *first]:
         yield [measure, name, *_numbers(measure, mean)]
@@ -98,7 +82,6 @@ def _numbers(measure: str, mean: Estimate[float]) -> Row:
 
 
 def _about_intervals(result: Measured, confidence: float) -> Iterator[str]:
-    """Sentences on the two uncertainties, from ties and from the choice of queries."""
     from tieproof.measures.statistics.resampling import RESAMPLES  # needed only here, and slow to import
 
     within = ", each category's within itself" if result.setting.average == "macro" else ""
@@ -114,7 +97,6 @@ def _about_intervals(result: Measured, confidence: float) -> Iterator[str]:
 
 
 def _about_printed(result: Measured, printed: "Printed") -> Iterator[str]:
-    """Which rule gives the column of printed values, and which of them lie outside of their intervals."""
     yield f"'{printed.rule}' is the value if equal scores are ranked {printed.meaning}."
     if printed.differences:
         yield f"Besides, {', and '.join(printed.differences)}."
@@ -125,7 +107,6 @@ def _about_printed(result: Measured, printed: "Printed") -> Iterator[str]:
 
 
 def _near(mean: Estimate[float], value: float) -> bool:
-    """Whether a value lies in an interval, except for rounding."""
     return mean.lower - ROUNDING <= value <= mean.upper + ROUNDING
 
 
@@ -169,12 +150,11 @@ def _sentences(result: Measured) -> Iterator[str]:
     if left_out := [f"{count(len(ids), 'query')} with {reason}" for reason, ids in result.skipped.items()]:
         yield f"Left out: {'; '.join(left_out)}."
     if without := len(result.categories_left_out):
-        has = "has" if without == 1 else "have"
-        yield f"{count(without, 'further category')} {has} no query with a relevant item, and so no mean."
+        further = f"{count(without, 'further category')} {'has' if without == 1 else 'have'}"
+        yield f"{further} no query with a relevant item, and so no mean."
     yield from result.evaluated.said
     yield from about_run(result)
-    negative = result.evaluated.negative
-    if negative:
+    if negative := result.evaluated.negative:
         was = "was" if negative == 1 else "were"
         yield f"{count(negative, 'item')} of negative relevance {was} left out of the rankings."
     empty = len(result.empty_ids)
@@ -199,7 +179,6 @@ def medians(result: Measured) -> dict[str, Bounds[float]]:
 
 
 def _about_categories(result: Measured) -> Iterator[str]:
-    """How many categories there are, and which of them are shown."""
     known = len(result.categories)
     if result.setting.average == "macro":
         yield f"Means are over {count(known, 'category')}, each with the mean over its queries."
@@ -211,13 +190,7 @@ def _about_categories(result: Measured) -> Iterator[str]:
 
 
 def about_run(result: Measured) -> Iterator[str]:
-    """How many judged queries the run leaves out, and what they count as; no sentence if it answers all.
-
-    >>> import tieproof as tp
-    >>> qrels, run = {"q1": {"d1": 1}, "q2": {"d1": 1}}, {"q1": {"d1": 0.5}}
-    >>> list(about_run(tp.evaluate_run(qrels, run, measures=["RR"])))
-    ['The run has no document for 1 of 2 judged queries; it counts as 0.']
-    """
+    """How many judged queries the run leaves out, and what they count as; no sentence if it answers all."""
     absent = result.not_in_run
     if not len(absent):
         return
@@ -267,7 +240,6 @@ def about_ties(result: Measured) -> Iterator[str]:
 
 
 def _about_terms(result: Measured) -> Iterator[str]:
-    """What an ambiguous tie is, and what 'tie std' describes."""
     ties = result.ties
     if ties.ambiguous_ties:
         them = "is 1" if ties.ambiguous_ties == 1 else f"are {ties.ambiguous_ties:,}"
@@ -286,14 +258,12 @@ def _share_an_order(result: Measured) -> bool:
 
 
 def _count_open(result: Measured) -> int:
-    """Count the queries with a score that the order of the items in a list changes."""
     values = np.array(list(result.evaluated.per_query.values()))
     lower, _, upper, variance, *_ = values.transpose(1, 0, 2)
     return int(((lower < upper) & (variance > 0)).any(axis=0).sum())
 
 
 def _about_noise(result: Measured) -> Iterator[str]:
-    """What the bounds under noise are, and how many queries noise may change."""
     may_change = result.evaluated.open_under_noise()
     changed, queries = int(may_change.sum()), count(len(may_change), "query")
     yield (
@@ -303,7 +273,6 @@ def _about_noise(result: Measured) -> Iterator[str]:
 
 
 def _about_search(result: Measured) -> Iterator[str]:
-    """Sentences on how the lists are ordered, and on the scores that they leave open."""
     if result.setting.distance == "order":
         yield "There are no distances: the order of each list is taken as given, without ties."
     if result.search == "returned":
@@ -313,7 +282,6 @@ def _about_search(result: Measured) -> Iterator[str]:
 
 
 def _about_ends(result: Measured) -> Iterator[str]:
-    """What is assumed of items beyond the ends of lists."""
     if result.search is None:
         yield (
             "Of a tie that may continue beyond the end of its list, 'lower' and 'upper' cover every possible "

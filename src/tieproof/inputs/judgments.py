@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.errors import InputError, warn
+from tieproof.errors import InputError, about, warn
 from tieproof.inputs.arrays import INEXACT_GRADE, as_array, first_true, is_rounded, type_name
 from tieproof.inputs.identities import exact_below, not_whole, stored_type
 from tieproof.inputs.relevance import NOTHING, Excluded, Relevance, places_among, pointers, ranges
@@ -217,3 +217,20 @@ def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str, stored: s
                 f"indices from 0 to {count - 1}."
             )
     return array[:, 0].astype(np.int64), array[:, 1].astype(np.int64)
+
+
+def excluded_pairs(exclude: Any, n_queries: int, n_items: int) -> IntArray | None:
+    """Return query * n_items + item of all excluded pairs, ascending, from such rows or from bools of all."""
+    if exclude is None:
+        return None
+    with about("exclude"):
+        given = as_array(exclude, "exclude pairs")
+        if given.dtype.kind == "b":
+            if given.shape != (n_queries, n_items):
+                raise InputError(
+                    f"exclude has bools of the shape {given.shape}, not {(n_queries, n_items)}. Pass one for each "
+                    "query and item, or rows (query, item)."
+                )
+            return np.flatnonzero(given)
+        query, item = checked_pairs(exclude, n_queries, n_items, "exclude pairs")
+    return np.unique(query * n_items + item)

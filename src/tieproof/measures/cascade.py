@@ -13,13 +13,6 @@ which take (m + s) H^2 / 2 steps and memory for 2 H^2 pairs of floats; the varia
 near 1 with 30 digits. So the standard deviation loses digits if all probabilities of such a tie are below 1e-9, as
 for grades of at most max_grade - 30, and is limited to the largest possible value; the expected value loses digits
 below 1e-17. Both are negligible compared with the values of larger grades.
-
->>> import numpy as np
->>> a = np.array
->>> ties = Ties(query=a([0]), k=a([0]), n=a([0]), l=a([2]), m=a([2]), n_relevant=a([2]), n_items=a([2]),
-...             grades=a([4.0, 1.0]))
->>> print(" ".join(f"{x[0]:.8f}" for x in ERR(ties)))  # 15/16 + 1/16 * 1/32 at best, 1/16 + 15/16 * 15/32 at worst
-0.50195312 0.72070312 0.93945312 0.04785156
 """
 
 from typing import NamedTuple
@@ -32,8 +25,7 @@ from tieproof.measures.numbers import exp2_minus_1, once
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties
 
-_MOST_STEPS = 2**35
-"""The most steps for a tie of several grades, which take about a minute."""
+_MOST_STEPS = 2**35  # the most steps for a tie of several grades, which take about a minute
 
 
 class MostHits(NamedTuple):
@@ -71,10 +63,7 @@ def _expected_reciprocal_rank(ties: Ties, measure: Measure) -> Estimates:
 
 
 def _terms_of_ties(ties: Ties, measure: Measure, places: IntArray) -> FloatArray:
-    """Return the terms of each tie for a reader who reaches it, and the probability of passing it, (5, T).
-
-    Equal ties are computed only once if they are large and have no grades.
-    """
+    """Return the terms of ties for a reader who reaches them, and the probabilities of passing them, (5, T)."""
     if ties.grades is not None:
         first, chances = np.cumsum(ties.m) - ties.m, stops(measure, ties.grades)
         _refuse_long(ties, measure, places, first, chances)
@@ -88,7 +77,6 @@ def _terms_of_ties(ties: Ties, measure: Measure, places: IntArray) -> FloatArray
 
 
 def _refuse_long(ties: Ties, measure: Measure, places: IntArray, first: IntArray, stops: FloatArray) -> None:
-    """Refuse ties of several grades that would take minutes."""
     items = (ties.m + places).astype(np.float64)
     for tie in np.flatnonzero(items * np.minimum(ties.m, places) ** 2.0 / 2.0 > _MOST_STEPS):
         row = slice(tie, tie + 1)
@@ -120,20 +108,14 @@ def cascade_terms(
     k: IntArray,
     l: IntArray,
     m: IntArray,
-    s: IntArray,
-    first: IntArray,
+    s: IntArray,  # the number of ranks of the tie that count
+    first: IntArray,  # where the probabilities of stopping at the relevant items begin in `stops`, the largest first
     stops: FloatArray,
-    alike: Output[FloatArray],
-    mixed: Output[FloatArray],
+    alike: Output[FloatArray],  # (4, hits + 1)
+    mixed: Output[FloatArray],  # (4 (hits + 1) + 2, hits + 1)
     terms: Output[FloatArray],
 ) -> None:
-    """Write the rows of `terms`: lower, expected and upper value, variance, and the probability of passing the tie.
-
-    s : the number of ranks of the tie that count
-    first : where the probabilities of stopping at the tie's relevant items begin in `stops`, the largest first
-    alike : (4, hits + 1)
-    mixed : (4 (hits + 1) + 2, hits + 1)
-    """
+    """Write the rows of `terms`: lower, expected and upper value, variance, and the chance of passing the tie."""
 
 
 @native

@@ -11,17 +11,13 @@ from tieproof.ties import BoolArray, FloatArray, IntArray, Ties
 
 @dataclass(frozen=True)
 class ListEnd:
-    """The last ties of the lists of Q queries that were cut off; each tie may continue beyond the end of its list.
+    """The last ties of the lists of Q queries that were cut off; each tie may continue beyond the end of its list."""
 
-    k, n, l, m : (Q,) as in `Ties`; l and m may be 0
-    others : (Q,) how many more items that are not relevant the tie may contain; infinity if unknown
-    """
-
-    k: IntArray
+    k: IntArray  # k, n, l, m: (Q,) as in `Ties`; l and m may be 0
     n: IntArray
     l: IntArray
     m: IntArray
-    others: FloatArray
+    others: FloatArray  # (Q,) how many more items that are not relevant the tie may contain; infinity if unknown
 
 
 Unseen = Literal["tied", "behind", "anywhere"]
@@ -34,8 +30,7 @@ anywhere: all are ranked, at any ranks
 """
 
 
-Columns = tuple[IntArray, ...]
-"""The query, k, n, l and m of some ties."""
+Columns = tuple[IntArray, ...]  # the query, k, n, l and m of some ties
 
 
 def joined(*parts: Columns) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:

@@ -20,11 +20,8 @@ from tieproof.measures.rank_weights import LOGARITHMIC
 NAMES = ("alpha_nDCG", "alpha_DCG", "ERR_IA", "nERR_IA")
 """The measures; ndeval spells them alpha-nDCG, alpha-DCG, ERR-IA and nERR-IA."""
 
-MOST_COMBINATIONS = 1000
-"""The most combinations of the first documents of a tie, at any rank, for which its bounds are searched exactly."""
-
-Kind = frozenset[str]
-"""The subtopics to which a document is relevant; at least one."""
+MOST_COMBINATIONS = 1000  # of the first documents of a tie, at any rank, for which bounds are searched exactly
+Kind = frozenset[str]  # the subtopics to which a document is relevant; at least one
 
 
 @dataclass(frozen=True)
@@ -48,13 +45,10 @@ class SubtopicTie(NamedTuple):
 
 
 class GainScale(NamedTuple):
-    """Gains and weights of ranks as whole numbers, each in a unit of its own.
+    """Gains and weights of ranks as whole numbers, each in a unit of its own."""
 
-    gains : the gain of a subtopic that 0, 1, …, k - 1 documents before have
-    discounts, reciprocals : the weights of the ranks 1, …, k: 1 / log2(r + 1), rounded to float64, and 1 / r
-    """
-
-    gains: list[int]
+    gains: list[int]  # the gain of a subtopic that 0, 1, …, k - 1 documents before have
+    # discounts, reciprocals: the weights of the ranks 1, …, k: 1 / log2(r + 1), rounded to float64, and 1 / r.
     discounts: list[int]
     reciprocals: list[int]
 
@@ -121,7 +115,6 @@ def _ideal_gains(judged: Mapping[bytes, Kind], gains: Sequence[int]) -> list[int
 
 
 def _hits(tie: SubtopicTie) -> Counter[str]:
-    """Return how many documents of a tie have each subtopic."""
     hits: Counter[str] = Counter()
     for kind, number in tie.kinds.items():
         hits.update(dict.fromkeys(kind, number))

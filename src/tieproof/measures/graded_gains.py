@@ -11,9 +11,7 @@ from tieproof.measures.numbers import Pair, add_by_query, exp2_minus_1, sum_by_q
 from tieproof.measures.rank_weights import LOGARITHMIC, Geometric, Tabled, spread_in_tie
 from tieproof.ties import FloatArray, IntArray, Ties
 
-LARGEST_GRADE = 400.0
-"""The largest grade for exponential gains."""
-
+LARGEST_GRADE = 400.0  # the largest grade for exponential gains
 _EXPONENT = 400  # the largest gain of every query is below 2^400 and at least half of it: see `gains`
 _TINY, _LIFT = 2.0**-900, 512  # near the end of the floats gains are computed 2^512 times larger
 
@@ -103,21 +101,17 @@ def graded_gain(
 
 
 def _weights(weights: Tabled | Geometric, rank: IntArray, last: IntArray) -> Pair:
-    """Return the weight of each rank, 0 beyond the last one."""
     return weights.sum(rank - 1, np.where(rank <= last, rank, rank - 1))
 
 
-def largest_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, grades: FloatArray) -> FloatArray:
-    """Return the gain of the query's largest grade, or of the grade 1 if that is larger, (Q,).
-
-    grades : of the missing items
-    """
+def largest_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, missing_grades: FloatArray) -> FloatArray:
+    """Return the gain of the query's largest grade, or of the grade 1 if that is larger, (Q,)."""
     assert ties.grades is not None
     query = np.concatenate((np.repeat(ties.query, ties.m), np.repeat(np.arange(ties.n_queries), ties.missing)))
     most_gain, most_grade = np.zeros(ties.n_queries), np.zeros(ties.n_queries)
     query = query[: len(gain) + len(missing_gain)]
     np.maximum.at(most_gain, query, np.concatenate((gain, missing_gain)))
-    np.maximum.at(most_grade, query, np.concatenate((ties.grades, grades)))
+    np.maximum.at(most_grade, query, np.concatenate((ties.grades, missing_grades)))
     share = np.where((most_grade > 0) & (most_grade < 1), most_grade, 1.0)
     return np.where(most_gain > 0, most_gain, 1.0) / share
 

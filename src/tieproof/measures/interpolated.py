@@ -11,11 +11,6 @@ have, a walk down the tie adds up the probability of a precision of x or more, a
 are sums of products without a difference, and so are the moments: with F(x) and G(x) the probabilities of smaller
 values, and of values from x on, E = low + sum of d(x) G(x), and the variance is the sum of d(x) d(y) F(min) G(max)
 over all pairs of steps (Hoeffding's formula).
-
->>> a = np.array
->>> ties = Ties(query=a([0]), k=a([0]), n=a([0]), l=a([3]), m=a([1]), n_relevant=a([1]), n_items=a([3]))
->>> print(" ".join(f"{x[0]:.4f}" for x in IPrec(ties)))  # 1, 1/2 and 1/3 are equally likely
-0.3333 0.6111 1.0000 0.0802
 """
 
 import math
@@ -30,12 +25,8 @@ from tieproof.measures.base import Definition, Estimates, Measure, Parameter, Va
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties
 
-_MOST_STEPS = 2**37
-"""The most steps of all ties together, which take about a minute."""
-
-_BLOCK = 64
-"""The values of x that are walked at a time."""
-
+_MOST_STEPS = 2**37  # the most steps of all ties together, which take about a minute
+_BLOCK = 64  # the values of x that are walked at a time
 
 _HITS: dict[str, Callable[[Value, int], int]] = {
     "enough": lambda recall, count: int(float(recall) * count + 0.9),
@@ -114,9 +105,7 @@ def chances_of_precisions(
 ) -> None:
     """Write the rows of `chances`, (2, X): the probabilities that no precision, and that any one, reaches a value.
 
-    first : the number of the tie's hit from which on precisions count
-    at : (X,) the values, in ascending order
-    room : (m + 1, values that are walked at a time)
+    The tie's hits count from `first` on; the values `at`, (X,), ascend; `room` is (m + 1, values walked at a time).
     """
 
 

@@ -124,11 +124,7 @@ def atanh(z: Pair, terms: int) -> Pair:
 
 
 def exp2_minus_1(x: FloatArray) -> FloatArray:
-    """Return 2^x - 1, shape of `x`, for 0 <= x <= 996, within one unit in the last place.
-
-    >>> exp2_minus_1(np.array([0.0, 1.0, 10.0])).tolist()
-    [0.0, 1.0, 1023.0]
-    """
+    """Return 2^x - 1, shape of `x`, for 0 <= x <= 996, within one unit in the last place."""
     whole = np.rint(x)
     power = np.ldexp(1.0, whole.astype(np.int64))
     if np.array_equal(x, whole):  # as most grades are: nothing to add up

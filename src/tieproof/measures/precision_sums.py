@@ -63,14 +63,10 @@ def precision_terms(
     m: IntArray,
     s: IntArray,
     harmonic: WeightTables,
-    room: Output[FloatArray],
+    room: Output[FloatArray],  # (3, the largest s)
     terms: Output[FloatArray],
 ) -> None:
-    """Write the rows of `terms`: lower, expected and upper value and variance of ties of which s ranks count.
-
-    harmonic : the weights 1/r
-    room : (3, the largest s)
-    """
+    """Write the rows of `terms`: lower, expected and upper value and variance of ties of which s ranks count."""
 
 
 @native
@@ -80,14 +76,10 @@ def trapezoid_terms(
     l: IntArray,
     m: IntArray,
     harmonic: WeightTables,
-    room: Output[FloatArray],
+    room: Output[FloatArray],  # (3, items in the largest tie)
     terms: Output[FloatArray],
 ) -> None:
-    """Write the rows of `terms`: lower, expected and upper contribution of ties to a sum of trapezoids, and variance.
-
-    harmonic : the weights 1/r
-    room : (3, items in the largest tie)
-    """
+    """Write the rows of `terms`: lower, expected and upper part of ties in a sum of trapezoids, and variance."""
 
 
 def precision_of_hits(ties: Ties, last: IntArray) -> Estimates:

@@ -8,12 +8,6 @@ that are ranked above one of its relevant items is uniform on 0 … o, so that a
 numbers. For two of its relevant items these numbers, sorted, are uniform on all pairs 0 <= a <= b <= o. Therefore
 their covariance is v / (o + 2), where v is the variance of the value of one item, and the variance of the sum of all
 m is m v (l + 1) / (o + 2).
-
->>> import numpy as np
->>> a = np.array
->>> ties = Ties(query=a([0]), k=a([0]), n=a([0]), l=a([4]), m=a([2]), n_relevant=a([2]), n_items=a([4]))
->>> print(" ".join(f"{x[0]:.6f}" for x in bpref(ties)))
-0.000000 0.500000 1.000000 0.104167
 """
 
 import numpy as np
@@ -53,17 +47,12 @@ def _binary_gain(ties: Ties, measure: Measure) -> Estimates:
 
 def _sums(
     ties: Ties,
-    last: FloatArray | IntArray,
-    total: FloatArray | IntArray,
+    last: FloatArray | IntArray,  # last, first: its value after and before all other items of the tie
+    total: FloatArray | IntArray,  # the mean of the sum of all m in a random order
     first: FloatArray | IntArray,
-    variance: FloatArray,
+    variance: FloatArray,  # of its value in a random order
 ) -> Estimates:
-    """Return the sums over the relevant items of each query, from the values of one item of each tie (T,).
-
-    last, first : its value after and before all other items of the tie
-    total : the mean of the sum of all m in a random order
-    variance : of its value in a random order
-    """
+    """Return the sums over the relevant items of each query, from the values of one item of each tie (T,)."""
     m, others = ties.m, ties.l - ties.m
     terms = (m * last, total, m * first, m * variance * ((ties.l + 1) / (others + 2)))
     return Estimates(*(add_by_query(ties.query, values, ties.n_queries) for values in terms))

@@ -22,14 +22,9 @@ import numpy as np
 from tieproof.measures.numbers import Pair, atanh, blockwise, groups_of, running_sums, total
 from tieproof.ties import FloatArray, IntArray
 
-KEPT = 1 << 18
-"""The number of entries of a table that are kept between evaluations."""
-
-LONG = 32
-"""Variances of sums of precisions over more ranks than this may use the closed form, which needs sums of 1/r²."""
-
-SUMMED = 64
-"""The spread of the weights of runs up to this length is summed term by term; for longer runs tables are used."""
+KEPT = 1 << 18  # the number of entries of a table that are kept between evaluations
+LONG = 32  # sums of precisions over more ranks may have variances in closed form, which needs sums of 1/r²
+SUMMED = 64  # the spread of the weights of runs up to this length is summed by terms; longer ones use tables
 
 _lock = threading.RLock()
 _users = 0
@@ -54,12 +49,7 @@ def growing_tables() -> Iterator[None]:
 
 @dataclass(eq=False)
 class RunningSums:
-    """The table of term(1) + … + term(i), i = 0, 1, …, which grows on demand.
-
-    >>> harmonic = RunningSums(lambda i: 1.0 / Pair.of(i))
-    >>> harmonic.between(np.array([0, 1]), np.array([2, 4])).hi.tolist()
-    [1.5, 1.0833333333333333]
-    """
+    """The table of term(1) + … + term(i), i = 0, 1, …, which grows on demand."""
 
     term: Callable[[IntArray], Pair]
     _table: FloatArray = field(default_factory=lambda: np.zeros((2, 1)))
@@ -115,16 +105,13 @@ def _square(pair: Pair) -> Pair:
 
 
 class WeightTables(NamedTuple):
-    """The tables of the weights of ranks; `Weights` make them, and kernels read them.
+    """The tables of the weights of ranks; `Weights` make them, and kernels read them."""
 
-    sums, squares : (2, ranks + 1) running sums of the weights and of their squares, hi and lo; without sums every
-        rank weighs 1, and squares are read for runs longer than LONG alone
-    persistence : p > 0 where a run that begins after `start` ranks weighs p^start times the first weights
-    """
-
+    # sums, squares: (2, ranks + 1) running sums of the weights and of their squares, hi and lo; without sums
+    # every rank weighs 1, and squares are read for runs longer than LONG alone.
     sums: FloatArray | None
     squares: FloatArray | None
-    persistence: float
+    persistence: float  # p > 0 where a run that begins after `start` ranks weighs p^start times the first weights
 
 
 class Uniform:
@@ -191,8 +178,7 @@ LOGARITHMIC = Tabled(
 )
 """Weights 1/log2(r + 1), the discounts of nDCG."""
 
-UNIFORM = Uniform()
-"""The weight 1 of every rank."""
+UNIFORM = Uniform()  # the weight 1 of every rank
 
 
 @dataclass(frozen=True)

@@ -31,13 +31,7 @@ from tieproof.ties import FloatArray, IntArray, Ties
 
 
 def tie_widths(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> FloatArray:
-    """Return the largest minus the smallest sum of precisions that each tie can contribute.
-
-    Divided by R, these widths add up to the width of AP's interval.
-
-    >>> tie_widths(*(np.array([value]) for value in (0, 0, 2, 1)))
-    array([0.5])
-    """
+    """Return the largest minus the smallest sum of precisions of each tie; the sum of all is R times AP's width."""
     (widths,) = blockwise(lambda k, n, l, m: ((best(k, n, m, l) - worst(k, n, l, m, l)).hi,), k, n, l, m)
     return widths
 
@@ -64,7 +58,7 @@ def _trapezoid(ties: Ties, measure: Measure) -> Estimates:
 def _queries(ties: Ties, at: Literal["first", "last"]) -> IntArray:
     """Return the queries, sorted so that those with equal first or last ties are adjacent, if that saves time.
 
-    Queries without a tie may be left out.
+    Kernels compute adjacent equal ties only once. Queries without a tie may be left out.
     """
     if ties.largest <= SMALL_TIE:
         return np.arange(ties.n_queries)
@@ -137,15 +131,11 @@ def sum_precisions(
     m: IntArray,
     last: IntArray,
     harmonic: WeightTables,
-    room: Output[FloatArray],
+    room: Output[FloatArray],  # (3, items in the largest tie)
     divisors: FloatArray,
     estimates: Output[FloatArray],
 ) -> None:
-    """Estimate the sum of the precisions at the relevant items of each query, divided; a divisor of 0 counts as 1.
-
-    harmonic : the weights 1/r
-    room : (3, items in the largest tie)
-    """
+    """Estimate the sum of the precisions at the relevant items of each query, divided; a divisor of 0 counts as 1."""
 
 
 @native
@@ -168,10 +158,7 @@ def find_successes(
     last: IntArray,
     estimates: Output[FloatArray],
 ) -> None:
-    """Estimate whether a relevant item is found, for `queries`.
-
-    Adjacent queries with equal ties are computed only once.
-    """
+    """Estimate whether a relevant item is found, for `queries`."""
 
 
 @native
@@ -185,10 +172,7 @@ def find_first_reciprocals(
     harmonic: WeightTables,
     estimates: Output[FloatArray],
 ) -> None:
-    """Estimate 1 / the rank of the first relevant item, for `queries`.
-
-    Adjacent queries with equal ties are computed only once.
-    """
+    """Estimate 1 / the rank of the first relevant item, for `queries`."""
 
 
 @native
@@ -202,10 +186,7 @@ def find_last_reciprocals(
     n_relevant: IntArray,
     estimates: Output[FloatArray],
 ) -> None:
-    """Estimate R / the rank of the last relevant item, or 0 if one is missing, for `queries`.
-
-    Adjacent queries with equal ties are computed only once.
-    """
+    """Estimate R / the rank of the last relevant item, or 0 if one is missing, for `queries`."""
 
 
 AP = define(

@@ -4,16 +4,6 @@ Counts are those of the list as it is, and are added up over the queries. A meas
 numbers, hits, items and R, which no order of ties changes. Measures of judgments read the ties of the unjudged items
 (`Ties.unjudged`). The k-th rank is in at most one tie that straddles it, of which s of l items count, and the number
 of its m unjudged items among these is hypergeometric.
-
->>> from dataclasses import replace
->>> import numpy as np
->>> a = np.array
->>> ties = Ties(query=a([0]), k=a([0]), n=a([0]), l=a([4]), m=a([2]), n_relevant=a([3]), n_items=a([4]))
->>> [float(x[0]) for x in SetP(ties)]
-[0.5, 0.5, 0.5, 0.0]
->>> of_unjudged = Ties(query=a([0]), k=a([0]), n=a([0]), l=a([4]), m=a([1]), n_relevant=a([1]), n_items=a([4]))
->>> [float(x[0]) for x in (Judged @ 2)(replace(ties, unjudged=of_unjudged))]
-[0.5, 0.75, 1.0, 0.0625]
 """
 
 from collections.abc import Callable

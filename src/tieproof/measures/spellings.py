@@ -16,23 +16,17 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.ties import Ties
 
-CUTOFF = r"[0-9]+\.[0-9]+(?=%)|[0-9]+"
-"""The digits of a cutoff, which may be a share of the gallery, such as 0.5%."""
+CUTOFF = r"[0-9]+\.[0-9]+(?=%)|[0-9]+"  # the digits of a cutoff, which may be a share of the gallery, such as 0.5%
 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The names of measures in a library, or in a field of research.
+    """The names of measures in a library, or in a field of research."""
 
-    name : the name of the library in messages and pages
-    source : where its names are listed
-    names : tieproof's spelling -> the library's spellings
-    refused : a description that completes "it is …" -> the names of such measures
-    """
-
-    name: str
-    source: str
-    names: Mapping[str, str]
+    name: str  # the name of the library in messages and pages
+    source: str  # where its names are listed
+    names: Mapping[str, str]  # tieproof's spelling -> the library's spellings
+    # A description that completes "it is …" -> the names of such measures.
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -43,22 +37,16 @@ def _libraries() -> Iterator[Vocabulary]:
         yield Vocabulary(each["name"], each["source"], each["names"], refused)
 
 
-LIBRARIES = tuple(_libraries())
-"""Every library whose names are understood, those of runs first."""
+LIBRARIES = tuple(_libraries())  # every library whose names are understood, those of runs first
 
 
 class Meaning(NamedTuple):
-    """The meaning of a name in a library.
+    """The meaning of a name in a library."""
 
-    owner, theirs : the library and its spelling
-    ours : tieproof's spelling; empty if tieproof does not have the measure
-    reason : what such a measure is, to complete "it is …"
-    """
-
-    owner: str
+    owner: str  # owner, theirs: the library and its spelling
     theirs: str
-    ours: str
-    reason: str
+    ours: str  # tieproof's spelling; empty if tieproof does not have the measure
+    reason: str  # what such a measure is, to complete "it is …"
 
 
 def meanings(libraries: Iterable[Vocabulary] | None = None) -> Iterator[Meaning]:
@@ -111,9 +99,6 @@ def is_settled(meanings: Sequence[Meaning], spelled: str) -> bool:
 
     Letter case counts only if it distinguishes a measure of tieproof from one that is not offered:
     sentence-transformers writes `accuracy@1`; ir_measures writes `Accuracy@1` for a different measure.
-
-    >>> is_settled(meanings_of("accuracy@1"), "accuracy@{k}"), is_settled(meanings_of("Accuracy@1"), "Accuracy@{k}")
-    (True, False)
     """
     offered = {meaning.ours for meaning in meanings if meaning.ours}
     exact = {bool(meaning.ours) for meaning in meanings if meaning.theirs == spelled}
@@ -151,12 +136,7 @@ def translated(text: str, measures: Iterable[str], parse: Callable[[str], Any], 
 
 
 def _on_an_example(spelled: Sequence[str], parse: Callable[[str], Any]) -> str:
-    """Return what measures with the same cutoff give for a ranking in which all of them differ, if one is found.
-
-    >>> from tieproof.measures import parse
-    >>> _on_an_example(["R@10", "Success@10"], parse)
-    ' For 11 relevant items, of which the first 10 hold one, at rank 1, R@10 is 0.09091, Success@10 is 1.'
-    """
+    """Return what measures with the same cutoff give for a ranking in which all of them differ, if one is found."""
     measures = [parse(each) for each in spelled]
     cutoff = measures[0].cutoff
     for relevant in (cutoff + 1, 2) if isinstance(cutoff, int) and len(measures) > 1 else ():
@@ -170,12 +150,7 @@ def _on_an_example(spelled: Sequence[str], parse: Callable[[str], Any]) -> str:
 
 
 def _refuse_parameter(text: str) -> None:
-    """Refuse a measure of trec_eval with a parameter that tieproof does not read there.
-
-    >>> _refuse_parameter("set_F.0.5")
-    Traceback (most recent call last):
-    tieproof.errors.InputError: 'set_F.0.5' is set_F of trec_eval with a parameter. Write those of SetF itself.
-    """
+    """Refuse a measure of trec_eval with a parameter that tieproof does not read there, such as set_F.0.5."""
     root, dot, _ = text.partition(".")
     for meaning in meanings_of(root) if dot else ():
         if meaning.owner == "trec_eval" and meaning.theirs == root:
@@ -188,7 +163,6 @@ def _refuse_parameter(text: str) -> None:
 
 
 def _unknown(text: str, measures: list[str]) -> str:
-    """Return the message for an unknown name."""
     from difflib import get_close_matches
 
     known = {name.casefold(): name for name in measures}

@@ -31,9 +31,7 @@ from tieproof.measures.unseen_grades import merged_bounds, worst_counts
 from tieproof.ties import Array, FloatArray, IntArray, Ties
 
 Bounds = tuple[FloatArray, FloatArray]
-
-MOST_OTHERS = 2**22
-"""More other items in a last tie count as infinitely many, which keeps tables small and the bounds valid."""
+MOST_OTHERS = 2**22  # more other items in a last tie count as infinitely many: tables stay small, bounds valid
 
 
 def first_items(

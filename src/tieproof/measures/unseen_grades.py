@@ -139,15 +139,12 @@ def _merged_rankings(measure: Measure, ties: CutOffTies, worst: bool) -> Ties:
 
 
 def _order_in_list(ties: CutOffTies, query: int, worst: bool) -> tuple[IntArray, IntArray]:
-    """Return the listed relevant items of a query, nearest first, and their positions in the list, from 0.
-
-    They come first in their tie, by descending grade; if worst, last in their tie and by ascending grade.
-    """
+    """Return the listed relevant items of a query, nearest first, and their positions in the list, from 0."""
     own = slice(ties.starts[query], ties.starts[query + 1])
     k, l, m = ties.k[own], ties.l[own], ties.m[own]
     index = np.arange(m.sum())
     first = np.repeat(np.cumsum(m) - m, m)
-    if worst:
+    if worst:  # last in their tie, and by ascending grade
         return 2 * first + np.repeat(m, m) - 1 - index, index - first + np.repeat(k + l - m, m)
     return index, index - first + np.repeat(k, m)
 

@@ -3,16 +3,6 @@
 Within a tie descending gains are best and ascending gains are worst. The mean is the mean of the gains times the sum
 of the weights. The variance is that of a sum of products under random pairing (McSherry and Najork 2008; for the
 variance, sampling without replacement). Weights beyond a cutoff are 0.
-
->>> import numpy as np
->>> a = np.array
->>> ties = Ties(query=a([0]), k=a([0]), n=a([0]), l=a([4]), m=a([2]), n_relevant=a([2]), n_items=a([9]))
->>> [float(x[0]) for x in (P @ 2)(ties)]
-[0.0, 0.5, 1.0, 0.08333333333333333]
->>> lower, expected, upper, variance = nDCG(Ties(query=a([0]), k=a([1]), n=a([0]), l=a([2]), m=a([1]),
-...                                              n_relevant=a([1]), n_items=a([9])))
->>> print(f"{lower[0]:.6f} {expected[0]:.6f} {upper[0]:.6f}")
-0.500000 0.565465 0.630930
 """
 
 from collections.abc import Callable
@@ -29,10 +19,7 @@ from tieproof.ties import FloatArray, IntArray, Ties
 
 
 def weighted_sum(ties: Ties, weights: Weights, last: IntArray, divisors: FloatArray) -> Estimates:
-    """Return the sum of the weights at the relevant items' ranks, down to rank `last` of each query, divided.
-
-    A divisor of 0 counts as 1.
-    """
+    """Return the sum of the weights at the relevant items' ranks, down to rank `last` of each query, divided."""
     estimates = np.zeros((4, ties.n_queries))
     deepest = 0 if weights is UNIFORM else min(int(last.max(initial=0)), ties.depth)  # which needs no tables
     tables = weights.tables(deepest, ties.largest)
@@ -113,14 +100,11 @@ def sum_weights(
     m: IntArray,
     last: IntArray,
     weights: WeightTables,
-    bounds: FloatArray,
+    bounds: FloatArray,  # (Q,) upper bounds on these sums before the division
     divisors: FloatArray,
     estimates: Output[FloatArray],
 ) -> None:
-    """Estimate the sum of the weights of each query's relevant ranks, divided; a divisor of 0 counts as 1.
-
-    bounds : (Q,) upper bounds on these sums before the division
-    """
+    """Estimate the sum of the weights of each query's relevant ranks, divided; a divisor of 0 counts as 1."""
 
 
 Divisor = Callable[[FloatArray, FloatArray], FloatArray]

@@ -10,16 +10,10 @@ from tieproof.engine.problem import Budget, Search, Sharded
 from tieproof.errors import about, calling
 from tieproof.evaluation.cluster import Local, Runner, Span, Survey, rows_in, survey_rows
 from tieproof.evaluation.evaluated import hash_of
-from tieproof.evaluation.problems import (
-    ArgumentSide,
-    as_sharded,
-    check_self_matches,
-    excluded_pairs,
-    make_search,
-    warn_of_copies,
-)
+from tieproof.evaluation.problems import ArgumentSide, as_sharded, check_self_matches, make_search, warn_of_copies
 from tieproof.inputs.arrays import BLOCK_BYTES, as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words
+from tieproof.inputs.judgments import excluded_pairs
 from tieproof.inputs.relevance import NOTHING, Excluded
 from tieproof.inputs.shards.source import ArraySource, RowSource
 from tieproof.inputs.unjudged import Unjudged

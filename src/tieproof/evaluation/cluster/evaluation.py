@@ -36,30 +36,14 @@ from tieproof.installed import __version__
 from tieproof.ties import IntArray, Ties
 from tieproof.whole_files import PartsFolder, continued
 
-TITLE = "tieproof.json"
-"""The file of a checkpoint that says which evaluation it is of."""
-
-SURVEYED = 2**26
-"""The most bytes of rows that are surveyed by one task."""
-
-RESUMED = 8
-"""The fewest blocks of a checkpoint, if there are enough queries, so that finished blocks are not counted again."""
-
-BYTES_PER_COUNT = 16
-"""The bytes that are kept for each tie: two numbers."""
-
-KEPT = 16
-"""One part in this many of the memory is for thresholds; further blocks are ranked again when they are needed."""
-
-PARTS_EACH = 4
-"""The approximate number of parts for each worker, so that all workers have work until the end."""
-
-Runner = Local | OnRay
-"""Runs tasks in this process, or on the workers of a cluster; each answer is returned when its task has ended."""
-
-
-Surveyed = tuple[SurveyedRows, SurveyedRows]
-"""The survey of the queries and of the gallery, which are the same in leave-one-out."""
+TITLE = "tieproof.json"  # the file of a checkpoint that says which evaluation it is of
+SURVEYED = 2**26  # the most bytes of rows that are surveyed by one task
+RESUMED = 8  # the fewest blocks of a checkpoint, for enough queries, so that finished ones are not counted again
+BYTES_PER_COUNT = 16  # the bytes that are kept for each tie: two numbers
+KEPT = 16  # one part in this many of the memory is for thresholds; further blocks are ranked again if needed
+PARTS_EACH = 4  # the approximate number of parts for each worker, so that all workers have work until the end
+Runner = Local | OnRay  # runs tasks in this process, or on the workers of a cluster, and returns answers as tasks end
+Surveyed = tuple[SurveyedRows, SurveyedRows]  # of the queries and of the gallery, which are the same in leave-one-out
 
 
 def survey(problem: ShardedProblem, words: tuple[Words, Words], runner: Runner) -> Surveyed:
@@ -133,23 +117,18 @@ class FolderLedger:
         return np.asarray(total)
 
 
-Ledger = MemoryLedger | FolderLedger
-"""The counts of units, each of which is stored once."""
+Ledger = MemoryLedger | FolderLedger  # the counts of units, each of which is stored once
 
 
 def count_all(
     problem: ShardedProblem,
     surveyed: Surveyed,
-    relevant: Words,
+    relevant: Words,  # a word for each query, computed from its relevant and excluded items
     watch: Watch,
     runner: Runner,
     checkpoint: Path | None,
 ) -> TiesByPart:
-    """The ties of all queries, counted in parts.
-
-    relevant : a word for each query, computed from its relevant and excluded items
-    checkpoint : the folder where counts are stored and found again; None for no checkpoint
-    """
+    """The ties of all queries, counted in parts, which a folder `checkpoint` stores."""
     # Pairs of blocks are half the square of their number.
     at_least = 1 if runner.workers == 1 else ceil(sqrt(2 * PARTS_EACH * runner.workers))
     at_least = at_least if checkpoint is None else max(at_least, RESUMED)

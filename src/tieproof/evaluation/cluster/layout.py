@@ -15,35 +15,20 @@ from tieproof.errors import InputError
 from tieproof.inputs.relevance import Relevance
 from tieproof.ties import IntArray
 
-BYTES_BESIDE = 160
-"""The bytes of a row in addition to its numbers, for its computed properties, label and index (measured)."""
+BYTES_BESIDE = 160  # the bytes of a row besides its numbers: its computed properties, label and index (measured)
+BYTES_PER_PAIR = 60  # the bytes of a pair of a query and a relevant item during counting: its rank and its counts
+SMALLEST_BUDGET = 16 * 2**20  # the smallest budget in bytes; smaller ones are raised to it
+SMALLEST_BLOCK = 2**11  # the fewest queries of a block if a number is requested; smaller ones cost more per query
+STORED = 2**41  # the most products of numbers for a block of a checkpoint, unless it is the smallest: about a minute
 
-BYTES_PER_PAIR = 60
-"""The bytes of a pair of a query and a relevant item during counting, with its rank and its counts."""
-
-SMALLEST_BUDGET = 16 * 2**20
-"""The smallest budget in bytes; smaller ones are raised to it."""
-
-SMALLEST_BLOCK = 2**11
-"""The fewest queries of a block if a number of blocks is requested; smaller blocks cost more per query."""
-
-STORED = 2**41
-"""The most products of two numbers that a block of a checkpoint needs, unless it is the smallest: about a minute."""
-
-
-Span = tuple[int, int]
-"""The first and the last row of several, as ends of a slice."""
+Span = tuple[int, int]  # the first and the last row of several, as ends of a slice
 
 
 class Sizes(NamedTuple):
-    """How much fits into memory at the same time.
+    """How much fits into memory at the same time."""
 
-    rows : the most rows of a block together with its relevant items, or of a group
-    pairs : the most pairs of a query of a block and a relevant item
-    """
-
-    rows: int
-    pairs: int
+    rows: int  # the most rows of a block together with its relevant items, or of a group
+    pairs: int  # the most pairs of a query of a block and a relevant item
 
     @classmethod
     def of(cls, problem: ShardedProblem, memory: int) -> "Sizes":
@@ -112,18 +97,17 @@ class BlockLayout(NamedTuple):
 
 
 def make_layout(problem: ShardedProblem, at_least: int = 1, stored: bool = False) -> BlockLayout:
-    """Blocks and groups that fit into the memory; at least `at_least` of each, unless they would become too small.
-
-    Groups end at the ends of shards, if the shards are small enough.
-
-    stored : whether counts of blocks are stored in a checkpoint, from which an interrupted evaluation continues
-    """
+    """Blocks and groups that fit into the memory; at least `at_least` of each, unless they would become too small."""
     sizes = Sizes.of(problem, problem.whole.budget.memory)
     few = -(-len(problem.queries) // at_least)
-    if stored and problem.gallery is not None:
+    if stored and problem.gallery is not None:  # an interrupted evaluation continues from finished blocks
         few = min(few, STORED // math.prod(problem.gallery.shape))
     few = max(SMALLEST_BLOCK, few)
-    blocks = list(_blocks_of(problem, sizes._replace(rows=min(sizes.rows, few)), sizes))
+    relevance = problem.whole.relevance
+    order = relevance.query_order()  # queries with common relevant items are in the same block as far as possible
+    number = max(-(-len(order) // min(sizes.rows, few)), -(-int(relevance.at_most().sum()) // sizes.pairs))
+    parts = np.array_split(order, min(number, len(order)))
+    blocks = [block for part in parts for block in halved(relevance, part, sizes)]
     if problem.gallery is None:
         return BlockLayout(blocks, [])
     few = max(SMALLEST_BLOCK, -(-len(problem.gallery) // at_least))
@@ -144,17 +128,6 @@ def groups_of(bounds: list[int], most: int) -> Iterator[Span]:
             start += most
     if bounds[-1] > start:
         yield start, bounds[-1]
-
-
-def _blocks_of(problem: ShardedProblem, wanted: Sizes, most: Sizes) -> Iterator[IntArray]:
-    """Blocks of the wanted size; queries with common relevant items are in the same block as far as possible."""
-    relevance = problem.whole.relevance
-    order = relevance.query_order()
-    pairs = np.cumsum(relevance.at_most()[order])
-    number = -(-len(order) // wanted.rows)
-    number = max(number, -(-int(pairs[-1]) // wanted.pairs))
-    for part in np.array_split(order, min(number, len(order))):
-        yield from halved(relevance, part, most)
 
 
 def halved(relevance: Relevance, queries: IntArray, most: Sizes) -> Iterator[IntArray]:

@@ -22,14 +22,9 @@ from tieproof.errors import ClusterError, InputError, TieproofError, library
 from tieproof.evaluation.cluster.tasks import Begin, Pairs, Task, add, unseen
 from tieproof.installed import __version__
 
-RETRIES = 5
-"""How often Ray repeats a task whose process or machine was lost."""
-
-AHEAD = 4
-"""The number of tasks per worker that are submitted ahead of time."""
-
-CONNECTED_WITHIN = 10.0
-"""The seconds that a cluster may take to accept a connection."""
+RETRIES = 5  # how often Ray repeats a task whose process or machine was lost
+AHEAD = 4  # the number of tasks per worker that are submitted ahead of time
+CONNECTED_WITHIN = 10.0  # the seconds that a cluster may take to accept a connection
 
 LOCAL = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
 """The options of a cluster on this machine only, which other machines cannot reach."""
@@ -37,10 +32,7 @@ LOCAL = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
 
 @contextmanager
 def connected(address: str, budget: Budget) -> Iterator["OnRay"]:
-    """Connect to the cluster at an address; "auto" uses the cluster that runs here, or starts one.
-
-    A cluster that was started is stopped at the end of the block; an earlier connection is kept.
-    """
+    """Connect to a cluster; one that is started here is stopped at the end, and an earlier connection is kept."""
     ray = library("ray", "cluster=", "ray")
     if not isinstance(address, str) or not address or "://" in address:
         raise InputError(

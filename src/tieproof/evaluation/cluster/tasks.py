@@ -10,7 +10,6 @@ from tieproof.engine.problem import Problem, Progress, ShardedProblem
 from tieproof.evaluation.cluster.layout import BlockLayout, Span, beside_rows
 from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
 from tieproof.inputs.identities import Words, rows_digests
-from tieproof.inputs.relevance import Relevance
 from tieproof.inputs.shards.source import RankedRows, RowSource
 from tieproof.native.threads import in_order
 from tieproof.ties import IntArray
@@ -60,17 +59,9 @@ class Job(NamedTuple):
     problem: ShardedProblem
     layout: BlockLayout
 
-    @property
-    def relevance(self) -> Relevance:
-        """The relevance of all items to all queries."""
-        return self.problem.whole.relevance
-
 
 class QueryBlock(NamedTuple):
-    """A block of queries with their rows, and their relevant items with theirs.
-
-    In leave-one-out, where queries are items, `related` does not include items of the block itself.
-    """
+    """A block of queries and their relevant items (in leave-one-out, those that are not in the block), with rows."""
 
     queries: IntArray
     rows: Embeddings
@@ -81,7 +72,7 @@ class QueryBlock(NamedTuple):
 def gather(job: Job, number: int) -> QueryBlock:
     """Read the rows of a block and of its relevant items from all shards."""
     queries = job.layout.blocks[number]
-    related = job.relevance.related(queries)
+    related = job.problem.whole.relevance.related(queries)
     if job.problem.gallery is None:
         related = np.setdiff1d(related, queries)
     return QueryBlock(queries, taken(job, queries, of_queries=True), related, taken(job, related))
@@ -151,22 +142,18 @@ def count_blocks(
 
 
 def among(job: Job, queries: IntArray, query_rows: Embeddings, items: IntArray, item_rows: Embeddings) -> Problem:
-    """The problem of some queries and some items, which are the same in leave-one-out.
-
-    Their rows are in memory twice: in their blocks, and joined.
-    """
+    """The problem of some queries and items (the same in leave-one-out), whose rows are in memory twice."""
     if job.problem.gallery is None:
         budget = beside_rows(job.problem, 2 * len(items))
-        return job.problem.among(item_rows, None, job.relevance.among(items, items), budget)
+        return job.problem.among(item_rows, None, job.problem.whole.relevance.among(items, items), budget)
     budget = beside_rows(job.problem, len(queries) + 2 * len(items))
-    return job.problem.among(query_rows, item_rows, job.relevance.among(queries, items), budget)
+    return job.problem.among(query_rows, item_rows, job.problem.whole.relevance.among(queries, items), budget)
 
 
 Task = Callable[..., Any]
 """A function of this file, or another one that can be imported: on a cluster, it runs in another process."""
 
-Pairs = Callable[[Any], int]
-"""Returns how many pairs a unit has, if units have pairs and may take long."""
+Pairs = Callable[[Any], int]  # returns how many pairs a unit has, if units have pairs and may take long
 
 Begin = Callable[[Any, Progress], Any]
 """Called with a unit and with a function that takes the number of pairs done: submits the tasks of the unit, and

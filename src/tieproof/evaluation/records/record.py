@@ -26,10 +26,7 @@ from tieproof.measures import parse
 from tieproof.ties import Array
 
 _KIND = "a record of tieproof (.tieproof)"
-
-_MOST_FACTS = 2**22
-"""The largest size of `record.json` in bytes; it contains no values of single queries."""
-
+_MOST_FACTS = 2**22  # the largest size of `record.json` in bytes; it contains no values of single queries
 _ID = ("int64", "uint64", "str", "bytes")
 _NUMBER = (
     *("float64", "float32", "float16", "bool"),
@@ -65,11 +62,8 @@ _OPTIONS: dict[str, dict[str, tuple[type, ...]]] = {
 }
 """The calls whose results have records, and the options of each call with their types."""
 
-_LONGEST = 1000
-"""The length of a text among the facts, which must be printable: some are shown in terminals."""
-
-_Facts = dict[str, Any]
-"""What `record.json` contains."""
+_LONGEST = 1000  # the length of a text among the facts, which must be printable: some are shown in terminals
+_Facts = dict[str, Any]  # what `record.json` contains
 
 
 def load(path: Any) -> Result:
@@ -165,12 +159,10 @@ def _as_dictionary(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(name: str) -> float:
-    """Refuse NaN and infinity, which no number of a record is."""
     raise ValueError(name)
 
 
 def _check_version(facts: Any, path: Path) -> None:
-    """Refuse facts that are not of a record, or in another version of the format."""
     is_record = isinstance(facts, dict) and facts.get("format") == FORMAT
     if not is_record or type(facts.get("version")) is not int or facts["version"] < 1:
         raise InputError(f"{path} is not a record of tieproof; pass a file that Result.save wrote.")
@@ -190,7 +182,6 @@ def _types(facts: _Facts) -> dict[str, tuple[str, ...]]:
 
 
 def _result_of(facts: _Facts, arrays: dict[str, Array], path: Path) -> Result:
-    """The result in a record; refused if its parts are inconsistent."""
     types = _types(facts)
     for name, array in arrays.items():
         kind = {"U": "str", "S": "bytes"}.get(array.dtype.kind, array.dtype.name)
@@ -233,7 +224,6 @@ def _evaluated_of(facts: _Facts, arrays: dict[str, Array]) -> Evaluated:
 
 
 def _fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
-    """Whether the arrays are consistent with each other and with the facts."""
     count, measures = len(arrays["query_ids"]), len(facts["measures"])
     known = _OPTIONS[facts["call"]]
     shapes = {
@@ -271,7 +261,6 @@ def _fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
 
 
 def _categories_fit(arrays: Mapping[str, Array]) -> bool:
-    """Whether the categories are sorted, and every query is in one of them."""
     names, of_query, of_empty, counted = (arrays[part] for part in CATEGORIES)
     places = np.concatenate([of_query, of_empty])
     return bool(
@@ -296,5 +285,4 @@ def _setting_fits(setting: Mapping[str, Any], has_categories: bool) -> bool:
 
 
 def _can_be_shown(text: str) -> bool:
-    """Whether a text is printable and not too long."""
     return text.isprintable() and len(text) < _LONGEST

@@ -107,7 +107,6 @@ def error_reject_curve(errors: Any, confidence: Any) -> ErrorRejectCurve:
 
 
 def _as_errors(errors: Any) -> Estimate[FloatArray]:
-    """Errors as arrays of equal length; bounds that are out of order are refused."""
     if not isinstance(errors, Estimate):
         known = as_floats(errors, "errors")
         return Estimate(known, known, known, np.zeros(len(known)))
@@ -137,17 +136,14 @@ def _as_integers(errors: Estimate[FloatArray]) -> tuple[list[_Integers], int]:
 
 
 def _running_sums(values: _Integers) -> _Integers:
-    """The sums of the first 1, 2, … values."""
     return np.asarray(np.add.accumulate(values), dtype=object)
 
 
 def _quotients(numerator: _Integers, denominator: _Integers) -> FloatArray:
-    """The quotients, each rounded once."""
     return np.asarray(numerator / denominator, dtype=np.float64)
 
 
 def _curve_and_area(errors: Estimate[FloatArray], groups: Groups) -> tuple[Estimate[FloatArray], Estimate[float]]:
-    """The mean error of the 1, 2, …, n most confident queries, and the mean of these, as estimates over ties."""
     (lower, expected, upper, std), shift = _as_integers(errors)
     length, order = groups.length.astype(object), np.argsort(groups.of_query, kind="stable")
 

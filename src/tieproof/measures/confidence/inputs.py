@@ -11,18 +11,11 @@ from tieproof.inputs.arrays import as_numbers, check_count, check_finite
 from tieproof.inputs.options import as_shares
 from tieproof.ties import Array, FloatArray, IntArray
 
-LARGEST = 1e60
-"""The largest number accepted: squares of such numbers, and quotients of these squares, do not overflow float64."""
+LARGEST = 1e60  # the largest number accepted: neither its square nor quotients of squares overflow float64
 
 
 def as_column(values: Any, name: str, count: int | None = None, items: str = "queries") -> Array:
-    """Finite real numbers of shape (n,), in their own dtype, so that no rounding creates or breaks a tie.
-
-    count : the number of `items`, which need one number each
-
-    >>> as_column([3, 1, 3], "confidences").tolist()
-    [3, 1, 3]
-    """
+    """Finite real numbers (n,), one for each of `count` items, in their own dtype, so that no tie comes or goes."""
     array = as_numbers(values, name)
     if array.ndim == 2 and 1 in array.shape:
         array = array.ravel()
@@ -38,11 +31,12 @@ def as_column(values: Any, name: str, count: int | None = None, items: str = "qu
 
 def as_floats(values: Any, name: str, count: int | None = None, items: str = "queries") -> FloatArray:
     """Real numbers of shape (n,) as float64, none larger than `LARGEST`."""
-    return within_range(as_column(values, name, count, items), name)
+    return finite_floats(as_column(values, name, count, items), name)
 
 
-def within_range(array: Array, name: str) -> FloatArray:
-    """The numbers as float64; a number larger than `LARGEST` is refused."""
+def finite_floats(array: Array, name: str) -> FloatArray:
+    """The numbers as float64; NaN, infinity and numbers larger than `LARGEST` are refused."""
+    check_finite(array, name)
     floats = array.astype(np.float64)
     too_large = np.argwhere(np.abs(floats) > LARGEST)
     if len(too_large):
@@ -51,12 +45,6 @@ def within_range(array: Array, name: str) -> FloatArray:
             f"The {name} contain {floats[place]} at {list(place)}, larger than {LARGEST:g}. Divide all by one number."
         )
     return floats
-
-
-def finite_floats(array: Array, name: str) -> FloatArray:
-    """The numbers as float64; NaN, infinity and too large numbers are refused."""
-    check_finite(array, name)
-    return within_range(array, name)
 
 
 def check_scale(scale: FloatArray) -> FloatArray:
@@ -72,11 +60,7 @@ def check_scale(scale: FloatArray) -> FloatArray:
 
 
 def as_masses(mass: float | Iterable[float]) -> tuple[float, ...]:
-    """Check the masses of regions: probabilities larger than 0 and smaller than 1.
-
-    >>> as_masses(0.95), as_masses((0.5, 0.9))
-    ((0.95,), (0.5, 0.9))
-    """
+    """Check the masses of regions: probabilities larger than 0 and smaller than 1; a number alone is one mass."""
     masses = as_shares(mass, "A mass", "mass=(0.95,)")
     for each in masses:
         if each in (0.0, 1.0):
@@ -95,25 +79,15 @@ class ConfidenceTies(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Queries of equal confidence, the most confident first.
+    """Queries of equal confidence, the most confident first."""
 
-    of_query : (n,) the group of each query
-    start : (G,) how many queries are more confident than the queries of each group
-    length : (G,) how many queries each group has
-    """
-
-    of_query: IntArray
-    start: IntArray
-    length: IntArray
+    of_query: IntArray  # (n,) the group of each query
+    start: IntArray  # (G,) how many queries are more confident than the queries of each group
+    length: IntArray  # (G,) how many queries each group has
 
     @classmethod
     def of(cls, confidence: npt.NDArray[np.generic]) -> "Groups":
-        """The groups of confidences (n,).
-
-        >>> groups = Groups.of(np.array([0.5, 0.9, 0.5]))
-        >>> groups.of_query.tolist(), groups.start.tolist(), groups.length.tolist()
-        ([1, 0, 1], [0, 1], [1, 2])
-        """
+        """The groups of confidences (n,)."""
         distinct, place = np.unique(confidence, return_inverse=True)
         of_query = (len(distinct) - 1 - place).astype(np.int64)
         length = np.bincount(of_query)

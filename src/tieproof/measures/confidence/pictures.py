@@ -53,9 +53,7 @@ def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
     return style.tidy(ax, legend=4)
 
 
-_LEGIBLE = 8
-"""The largest ratio of width and height, or of height and width, of an ellipse that is drawn in its true shape."""
-
+_LEGIBLE = 8  # the largest ratio of the two sides of an ellipse that is drawn in its true shape
 _ANGLES = np.linspace(-math.pi, math.pi, 361)
 
 
@@ -91,7 +89,6 @@ def plot_credible_region(region: Ellipsoid | Cap | Interval, ax: Any = None) -> 
 
 
 def _draw_ellipsoid(region: Ellipsoid, ax: Any) -> None:
-    """Draw the projection onto the first two dimensions."""
     half = region.radius * region.scale
     (x, y), (width, height) = region.mean[:2], half[:2]
     ax.plot(x + width * np.cos(_ANGLES), y + height * np.sin(_ANGLES), color=style.BLUE)
@@ -150,8 +147,7 @@ def plot_credible_retrieval(found: CredibleRetrieval, ax: Any = None) -> Any:
     return style.tidy(ax, legend=2)
 
 
-POINTS = 400
-"""The most points of a curve: more than a reader can tell apart in a picture as wide as a page."""
+POINTS = 400  # the most points of a curve: more than a reader can tell apart in a picture as wide as a page
 
 
 @takes_path
@@ -190,11 +186,7 @@ def plot_error_reject(curves: ErrorRejectCurve | Mapping[str, ErrorRejectCurve],
 
 
 def _error_of(name: str) -> str:
-    """The name of a curve; a measure is named by its error.
-
-    >>> _error_of("ndcg@10"), _error_of("1 - P@1"), _error_of("float16")
-    ('1 - ndcg@10', '1 - P@1', 'float16')
-    """
+    """The name of a curve; a measure is named by its error."""
     try:
         parse(name)
     except InputError:

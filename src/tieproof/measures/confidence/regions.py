@@ -12,8 +12,7 @@ from tieproof.inputs.arrays import as_numbers, check_finite
 from tieproof.measures.confidence.inputs import LARGEST, as_floats, as_masses, check_scale, finite_floats
 from tieproof.ties import BoolArray, FloatArray
 
-_PANELS, _NODES, _WIDTHS = 128, 20, 40
-"""Gauss-Legendre quadrature of the density: panels, nodes in each panel, and the range around the mode in widths."""
+_PANELS, _NODES, _WIDTHS = 128, 20, 40  # of the quadrature: panels, nodes in each, range in widths of the mode
 
 
 class Gaussian:
@@ -201,10 +200,7 @@ def squared_radius(mass: float, dimensions: int) -> float:
 
 
 def _cap_angle(mass: float, dimensions: int, concentration: float) -> float:
-    """The angle around the mode within which the probability is `mass` (extra `stats`).
-
-    The angle phi has a density proportional to exp(kappa cos phi) sin(phi)^(d-2) (Mardia and Jupp 2000, 9.3.4).
-    """
+    """The angle around the mode within which the probability is `mass` (extra `stats`)."""
     brentq = library("scipy.optimize", "A credible region", "stats").brentq
     power = dimensions - 2
     root = math.hypot(power, 2 * concentration)
@@ -214,7 +210,7 @@ def _cap_angle(mass: float, dimensions: int, concentration: float) -> float:
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
 
     def density(angle: FloatArray) -> FloatArray:
-        """The density relative to its value at the mode."""
+        """exp(kappa cos phi) sin(phi)^(d-2) relative to its value at the mode (Mardia and Jupp 2000, 9.3.4)."""
         rise = -2 * concentration * np.sin((angle + mode) / 2) * np.sin((angle - mode) / 2)
         if power:
             with np.errstate(divide="ignore"):  # exp(log(0)) is 0, as it should be
@@ -239,7 +235,6 @@ def _cap_angle(mass: float, dimensions: int, concentration: float) -> float:
 
 
 def _shortest_interval(samples: Any, mass: float) -> Interval:
-    """The shortest interval with the mass for each column of samples, (n,) or (n, d), by arviz (extra `stats`)."""
     array = as_numbers(samples, "samples")
     if array.ndim not in (1, 2) or not array.size:
         raise InputError(

@@ -172,29 +172,20 @@ def _as_scales(scale: Any, shape: tuple[int, ...]) -> FloatArray:
 
 
 def _mean_of_shares(parts: IntArray, wholes: IntArray) -> float:
-    """The mean of parts / wholes, rounded once."""
     return math.fsum((parts / wholes).tolist()) / len(wholes)
 
 
-_TINY = 1e-290
-"""An upper bound on what a sum can lose by underflow."""
-
-_QUERIES, _ITEMS = 256, 4096
-"""The shape of a tile, in queries and items."""
+_TINY = 1e-290  # an upper bound on what a sum can lose by underflow
+_QUERIES, _ITEMS = 256, 4096  # the shape of a tile, in queries and items
 
 
 def _counts_inside(
     means: FloatArray, scales: FloatArray, classes: IntArray, queries: IntArray, limits: FloatArray
 ) -> tuple[IntArray, IntArray]:
-    """Count the means inside each query's ellipsoid, including the query itself, and those among them of its class.
+    """Count the means inside each query's ellipsoid, with the query itself, and those of its class, (M, Q) each.
 
-    means : (n, d)
     scales : (n, d), or (n, 1) if a scale is the same in all dimensions; larger than 0
-    classes : (n,)
-    queries : (Q,) rows of `means`
     limits : (M,) squared radii, in units of the scale
-
-    Returns two arrays of shape (M, Q).
     """
     check_products()
     held = np.zeros((len(limits), len(queries)), dtype=np.int64)
@@ -220,11 +211,7 @@ def _counts_inside(
 def by_product(
     points: FloatArray, squares: FloatArray, centers: FloatArray, units: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Squared distances of points (n, d) from centers (q, d), shape (q, n), and a bound on the error of each.
-
-    squares : the squares of the points' entries
-    units : (q, d) or (q, 1)
-    """
+    """Squared distances (q, n) of points, whose squares are given, from centers, and bounds on their errors."""
     weights = 1 / (units * units)
     weighted = centers * weights
     size = weights @ squares.T if weights.shape == centers.shape else weights * squares.sum(axis=1)

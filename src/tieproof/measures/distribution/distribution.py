@@ -13,8 +13,7 @@ from tieproof.show.parts import count
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import ROUNDING, Array, Estimate
 
-QUANTILES = (0.025, 0.25, 0.5, 0.75, 0.975)
-"""The quantiles that are shown."""
+QUANTILES = (0.025, 0.25, 0.5, 0.75, 0.975)  # the quantiles that are shown
 
 
 class Between(NamedTuple):

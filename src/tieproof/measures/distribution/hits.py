@@ -22,44 +22,29 @@ from tieproof.ties import FloatArray, IntArray, Ties
 
 
 class Hit(NamedTuple):
-    """A relevant item at some place of each of T ties; arrays (…, T) over the cells of the grid.
+    """A relevant item at some place of each of T ties; arrays (…, T) over the cells of the grid."""
 
-    rank : its rank
-    hits : the relevant items down to it, itself included
-    above : for each grade of the tie, the relevant items of the tie that are ranked above it
-    worth : for each grade of the tie, the worth of an item, (T,) each
-    grade : the index of its own grade
-    parameter : what the measure knows of the query or of the tie, (T,)
-    """
-
-    rank: IntArray
-    hits: IntArray
-    above: Sequence[IntArray]
-    worth: Sequence[FloatArray]
-    grade: int
-    parameter: FloatArray
+    rank: IntArray  # its rank
+    hits: IntArray  # the relevant items down to it, itself included
+    above: Sequence[IntArray]  # for each grade of the tie, the relevant items of the tie that are ranked above it
+    worth: Sequence[FloatArray]  # for each grade of the tie, the worth of an item, (T,) each
+    grade: int  # the index of its own grade
+    parameter: FloatArray  # what the measure knows of the query or of the tie, (T,)
 
 
 Adds = Callable[[Hit], FloatArray]
 
 
 class Rules(NamedTuple):
-    """How a measure is computed from hits: what a hit adds, and what is known of the A queries of `ties`.
-
-    divisor : (A,) the number by which the sum is divided
-    parameter : (T,) as in `Hit`
-    worth : of each relevant item of `ties`; None: each is worth 1
-    only : as in `Tied`
-    alone : whether a tie adds as much where it is the query's only tie
-    """
+    """How a measure is computed from hits: what a hit adds, and what is known of the A queries of `ties`."""
 
     ties: Ties
     adds: Adds
-    divisor: FloatArray
-    parameter: FloatArray
-    worth: FloatArray | None = None
-    only: str = ""
-    alone: bool = False
+    divisor: FloatArray  # (A,) the number by which the sum is divided
+    parameter: FloatArray  # (T,) as in `Hit`
+    worth: FloatArray | None = None  # of each relevant item of `ties`; None: each is worth 1
+    only: str = ""  # as in `Tied`
+    alone: bool = False  # whether a tie adds as much where it is the query's only tie
 
 
 def _plain(

@@ -8,16 +8,11 @@ from tieproof.ties import BoolArray, IntArray, JudgedTies, Ties
 
 
 class KeptTies(NamedTuple):
-    """The ambiguous ties of a part of the queries, from which distributions are computed.
+    """The ambiguous ties of a part of the queries, from which distributions are computed."""
 
-    queries : (A,) the places of the queries that have an ambiguous tie, among the evaluated queries
-    ties : the ties of these A queries: the ambiguous ones alone, or with grades or judged items all of them
-    listed : (A,) the relevant items of these queries that are in any tie
-    """
-
-    queries: IntArray
-    ties: Ties
-    listed: IntArray
+    queries: IntArray  # (A,) the places of the queries that have an ambiguous tie, among the evaluated queries
+    ties: Ties  # the ties of these A queries: the ambiguous ones alone, or with grades or judged items all of them
+    listed: IntArray  # (A,) the relevant items of these queries that are in any tie
 
     @property
     def bytes(self) -> int:
@@ -64,7 +59,6 @@ def ambiguous(ties: Ties) -> BoolArray:
 
 
 def _of_queries(ties: Ties, rows: IntArray) -> Ties:
-    """Return the rankings of the queries `rows` alone."""
     counts = np.diff(ties.starts)[rows]
     at = _runs(ties.starts[rows], counts)
     k, n, l, m = (column[at] for column in (ties.k, ties.n, ties.l, ties.m))
@@ -81,9 +75,5 @@ def _of_queries(ties: Ties, rows: IntArray) -> Ties:
 
 
 def _runs(starts: IntArray, counts: IntArray) -> IntArray:
-    """Return the indices of runs of `counts` entries that begin at `starts`.
-
-    >>> _runs(np.array([5, 0]), np.array([2, 3]))
-    array([5, 6, 0, 1, 2])
-    """
+    """Return the indices of runs of `counts` entries that begin at `starts`."""
     return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts - starts, counts)

@@ -20,27 +20,16 @@ from tieproof.measures.distribution.tied import Tied
 from tieproof.ties import FloatArray, IntArray
 
 ComplexArray = npt.NDArray[np.complex128]
-
-BLOCK = 32
-"""As many consecutive numbers n are computed together: e(n v) is a product of two of few numbers."""
-
-UNIT = 2.0**-53
-"""The relative rounding error of float64."""
-
-
-_MOST_NUMBERS = 2**22
-"""As many values of ties with a single relevant item are in memory at a time."""
+BLOCK = 32  # as many consecutive numbers n are computed together: e(n v) is a product of two of few numbers
+UNIT = 2.0**-53  # the relative rounding error of float64
+_MOST_NUMBERS = 2**22  # as many values of ties with a single relevant item are in memory at a time
 
 
 class Outcomes(NamedTuple):
-    """All that the ties of one shape may add, without their scale.
+    """All that the ties of one shape may add, without their scale."""
 
-    values : (C, T) what each of the T ties adds in each outcome
-    chances : (C,) the probability of each outcome, with a relative error of at most `error`
-    """
-
-    values: FloatArray
-    chances: FloatArray
+    values: FloatArray  # (C, T) what each of the T ties adds in each outcome
+    chances: FloatArray  # (C,) the probability of each outcome, with a relative error of at most `error`
     error: float
 
 

@@ -12,25 +12,15 @@ from tieproof.ties import Array
 if TYPE_CHECKING:
     from tieproof.measures.distribution.distribution import Distribution
 
-_BARS = 60
-"""The most bars, which are wide enough to be told apart."""
+_BARS = 60  # the most bars, which are wide enough to be told apart
 
 
 @takes_path
 def plot_distribution(distribution: "Distribution", ax: Any = None) -> Any:
     """Draw the probability of each part of the range, with the central interval of 95 % and the three values.
 
-    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
-
-    Returns the axes. The bars are as wide as the axis is long where the probability is more than one in a million, so
-    that the lowest and the highest value may lie outside; they are named in the title. Raises MissingExtraError if
-    matplotlib is not installed.
-
-    >>> import tieproof as tp
-    >>> result = tp.evaluate([[0.0, 0.0]] * 3, ["cat", "dog", "cat"], measures=["AP"])
-    >>> axes = plot_distribution(result.distribution("AP"), style.figure("This example")[1])
-    >>> [round(float(bar.get_height()), 2) for bar in axes.patches if bar.get_height() > 0.01]
-    [0.25, 0.5, 0.25]
+    The bars are as wide as the axis is long where the probability is more than one in a million, so that the lowest
+    and the highest value may lie outside; they are named in the title.
     """
     ax = style.axes_or_new(ax, "Distribution.plot")
     edges, chances = bars(distribution)

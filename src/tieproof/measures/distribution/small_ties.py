@@ -9,11 +9,8 @@ from tieproof.measures.distribution.paths import UNIT, ComplexArray
 from tieproof.measures.distribution.tied import Ambiguous
 from tieproof.ties import FloatArray
 
-_BUDGET = 2**21
-"""Ties of up to so many cells in all are always walked through."""
-
-_SHAPE = 400
-"""A place of a shape costs as much as so many cells, however many ties have that shape."""
+_BUDGET = 2**21  # ties of up to so many cells in all are always walked through
+_SHAPE = 400  # a place of a shape costs as much as so many cells, however many ties have that shape
 
 
 class KnownMoments(NamedTuple):
@@ -26,15 +23,11 @@ class KnownMoments(NamedTuple):
 
 
 class Rest(NamedTuple):
-    """Ties that add too little to be walked through: how much they add in all, (R,) each.
+    """Ties that add too little to be walked through: how much they add in all, (R,) each."""
 
-    mean, variance : of what each tie adds beyond its least, times how often it occurs
-    far : how far each may be from its mean
-    """
-
-    mean: FloatArray
+    mean: FloatArray  # mean, variance: of what each tie adds beyond its least, times how often it occurs
     variance: FloatArray
-    far: FloatArray
+    far: FloatArray  # how far each may be from its mean
     largest: float
 
     def means(self, numbers: FloatArray) -> tuple[ComplexArray, FloatArray]:

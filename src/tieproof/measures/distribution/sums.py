@@ -29,23 +29,12 @@ from tieproof.measures.distribution.tied import Ambiguous, Tied
 from tieproof.measures.distribution.values import LOST, MOST_TIES, Values, values_of
 from tieproof.ties import FloatArray, IntArray
 
-MOST_STEPS = 2**34
-"""The most steps through cells of grids, which take minutes."""
-
-SOON = 2**30
-"""The steps that take about ten seconds, at 6 to 10 ns each (measured on 2026-11-28)."""
-
-_ROOM = 2**16
-"""How many complex numbers a grid has at a time."""
-
-_TAIL = 2.0**-50
-"""The probability that each tail beyond the window has at most."""
-
-_RATES = (0.25, 1.0, 3.0, 6.0, 8.0, 10.0)
-"""Rates of the bounds of the tails, in units of the standard deviation."""
-
-_LEAST_DEGREE = 2**14
-"""The least degree of the polynomials at the finest usual resolution; tails beyond a step shrink with its square."""
+MOST_STEPS = 2**34  # the most steps through cells of grids, which take minutes
+SOON = 2**30  # the steps that take about ten seconds, at 6 to 10 ns each (measured on 2026-11-28)
+_ROOM = 2**16  # how many complex numbers a grid has at a time
+_TAIL = 2.0**-50  # the probability that each tail beyond the window has at most
+_RATES = (0.25, 1.0, 3.0, 6.0, 8.0, 10.0)  # rates of the bounds of the tails, in units of the standard deviation
+_LEAST_DEGREE = 2**14  # of polynomials at the finest usual resolution; tails beyond a step shrink with its square
 
 
 class StepFunction(NamedTuple):
@@ -119,10 +108,7 @@ def _of_values(values: Values, known: KnownMoments, slack: float) -> Bracket:
 def _between(
     early: FloatArray, high: FloatArray, late: FloatArray, low: FloatArray, known: KnownMoments, before: float
 ) -> Bracket:
-    """Return the two step functions between the known ends.
-
-    before : a bound of the probability before the first point
-    """
+    """Return the step functions between the known ends; `before` bounds the probability before the first point."""
     early = np.concatenate([[known.lower], np.clip(early, known.lower, known.upper)])
     late = np.concatenate([np.clip(late, known.lower, known.upper), [known.upper]])
     return Bracket(_steps(early, np.append(before, high)), _steps(late, np.append(low, 1.0)))
@@ -270,7 +256,6 @@ def _multiply(
     starts: IntArray,
     period: float,
 ) -> None:
-    """Multiply the means of the open blocks by those of some ties."""
     step = max(1, _ROOM // (BLOCK * len(tie.k) * max(1, cells(tie) // max(1, tie.places))))
     for at in range(0, len(blocks), step):
         some = blocks[at : at + step]
@@ -305,8 +290,7 @@ def _in_turn(groups: Sequence[Tied]) -> list[Tied]:
     return [take(groups[at], np.array([row])) for _, at, row in first] + [each for each in rest if len(each.k)]
 
 
-_ALONE = 256
-"""As many ties are multiplied one by one."""
+_ALONE = 256  # as many ties are multiplied one by one
 
 
 def _batches(count: int, size: int) -> Iterator[IntArray]:

@@ -13,31 +13,20 @@ from tieproof.ties import FloatArray, IntArray, Ties
 
 
 class Tied(NamedTuple):
-    """The T ambiguous ties of one shape: as many items, as many places that count, and as many items of each grade.
+    """The T ambiguous ties of one shape: as many items, places that count, and relevant items of each grade."""
 
-    size : the number of items
-    places : the number of places that count
-    relevant : the number of relevant items of each grade
-    k, n : as in `Ties`, (T,)
-    parameter : what the measure knows of the query or of the tie, (T,)
-    worth : the worth of an item of each grade, (T,) each
-    scale : by which the sum of what the hits add is multiplied, (T,)
-    times : how many such ties there are, (T,)
-    adds : what a hit adds
-    only : "every" if each hit adds 1, "first" or "last" if only that hit adds something, "whole" if whole numbers are
-        added, and otherwise ""
-    """
-
-    size: int
-    places: int
-    relevant: tuple[int, ...]
-    k: IntArray
+    size: int  # the number of items
+    places: int  # the number of places that count
+    relevant: tuple[int, ...]  # the number of relevant items of each grade
+    k: IntArray  # k, n: as in `Ties`, (T,)
     n: IntArray
-    parameter: FloatArray
-    worth: tuple[FloatArray, ...]
-    scale: FloatArray
-    times: IntArray
-    adds: Adds
+    parameter: FloatArray  # what the measure knows of the query or of the tie, (T,)
+    worth: tuple[FloatArray, ...]  # the worth of an item of each grade, (T,) each
+    scale: FloatArray  # by which the sum of what the hits add is multiplied, (T,)
+    times: IntArray  # how many such ties there are, (T,)
+    adds: Adds  # what a hit adds
+    # "every" if each hit adds 1, "first" or "last" if only that hit adds something, "whole" if whole numbers
+    # are added, and otherwise "".
     only: str
 
     def added(self, place: int | IntArray, above: Sequence[IntArray], grade: int) -> FloatArray:
@@ -62,21 +51,15 @@ class Tied(NamedTuple):
 
 
 class Ambiguous(NamedTuple):
-    """The U different ambiguous ties that may change a mean.
+    """The U different ambiguous ties that may change a mean."""
 
-    shapes : (U, 2 + G) the numbers of items, of places that count, and of relevant items of each grade
-    facts : (U, 4 + G) k, n, parameter, scale, and the worth of each grade
-    moments : (U, 3) by how much what a tie adds may vary, its mean beyond the least, and its variance, with the
-        scale; NaN where only `paths.py` can compute them
-    times : (U,) how many such ties there are
-    adds, only : as in `Tied`
-    """
-
-    shapes: FloatArray
-    facts: FloatArray
+    shapes: FloatArray  # (U, 2 + G) the numbers of items, of places that count, and of relevant items of each grade
+    facts: FloatArray  # (U, 4 + G) k, n, parameter, scale, and the worth of each grade
+    # (U, 3) by how much what a tie adds may vary, its mean beyond the least, and its variance, with the scale;
+    # NaN where only `paths.py` can compute them.
     moments: FloatArray
-    times: IntArray
-    adds: Adds
+    times: IntArray  # (U,) how many such ties there are
+    adds: Adds  # adds, only: as in `Tied`
     only: str
 
     def take(self, rows: IntArray) -> "Ambiguous":
@@ -108,10 +91,7 @@ class Ambiguous(NamedTuple):
 
 
 def tied(measure: Measure, parts: Sequence[KeptTies], weights: FloatArray) -> Ambiguous | None:
-    """Return the ambiguous ties that may change a measure; None if there is none.
-
-    weights : (Q,) the weight of each query's value in the mean; negative for a mean that is subtracted
-    """
+    """Return the ambiguous ties that may change a mean of queries with these weights, (Q,); None if there is none."""
     if measure.name not in RULES:
         raise InputError(
             f"'{measure}' has no distribution here; these measures have one: {', '.join(RULES)}.", "measure"
@@ -163,12 +143,9 @@ def _facts(measure: Measure, rules: Rules, weights: FloatArray) -> Ambiguous:
 
 
 def _moments(measure: Measure, rules: Rules, weights: FloatArray) -> FloatArray:
-    """Return how much what each tie adds may vary, its mean beyond the least, and its variance, (T, 3).
-
-    They are those of a query that has this tie alone, where the measure does not depend on the other ties.
-    """
+    """Return how much what each tie adds may vary, its mean beyond the least, and its variance, (T, 3)."""
     ties = rules.ties
-    if not rules.alone:
+    if not rules.alone:  # otherwise, they are those of a query that has this tie alone
         return np.full((len(ties.m), 3), np.nan)
     of_query = ties.n_relevant[ties.query], ties.n_items[ties.query]
     lower, expected, upper, variance = measure(

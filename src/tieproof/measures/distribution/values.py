@@ -9,17 +9,10 @@ from tieproof.measures.distribution.paths import UNIT, outcomes
 from tieproof.measures.distribution.tied import Tied
 from tieproof.ties import Array, FloatArray
 
-MOST_VALUES = 2**18
-"""Up to so many values of a sum are computed one by one."""
-
-MOST_TIES = 64
-"""Up to so many ties with other values than whole numbers are combined."""
-
-_MOST_OUTCOMES = 2**12
-"""Up to so many outcomes of a tie are computed one by one."""
-
-LOST = 2.0**-60
-"""Probabilities below this are left out, and counted as an error."""
+MOST_VALUES = 2**18  # up to so many values of a sum are computed one by one
+MOST_TIES = 64  # up to so many ties with other values than whole numbers are combined
+_MOST_OUTCOMES = 2**12  # up to so many outcomes of a tie are computed one by one
+LOST = 2.0**-60  # probabilities below this are left out, and counted as an error
 
 
 class Values(NamedTuple):
@@ -67,7 +60,6 @@ def values_of(groups: Sequence[Tied]) -> Values | None:
 
 
 def _merged(points: Array, chances: FloatArray, error: float, lost: float = 0.0) -> Values:
-    """Return values in ascending order, equal ones once."""
     different, which, counts = np.unique(points, return_inverse=True, return_counts=True)
     return Values(
         different,
@@ -96,7 +88,6 @@ class _Numbers(NamedTuple):
         return _Numbers(self.start + other.start + low, chances[low:high], error, lost)
 
     def times(self, count: int) -> "_Numbers":
-        """Return the distribution of the sum of `count` such numbers."""
         if count == 1:
             return self
         half = self.times(count // 2)

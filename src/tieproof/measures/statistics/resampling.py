@@ -12,30 +12,19 @@ import numpy.typing as npt
 from tieproof.ties import ROUNDING, Array, BoolArray, FloatArray, IntArray
 
 _SEED = 0
-
-ROOM = 2**21
-"""How many numbers are in memory at a time."""
+ROOM = 2**21  # how many numbers are in memory at a time
 
 
 def raw(draws: int, width: int, room: int) -> Iterator[npt.NDArray[np.uint64]]:
-    """Yield draws of `width` raw numbers each, `draws` in all, in blocks (c, width).
-
-    room : how many numbers the caller keeps in memory for each draw
-    """
+    """Yield draws of `width` raw numbers, in blocks (c, width); for each draw, the caller keeps `room` numbers."""
     source, step = np.random.PCG64(_SEED), max(1, ROOM // max(1, room))
     for start in range(0, draws, step):
         yield source.random_raw((min(step, draws - start), width))
 
 
 def below(numbers: npt.NDArray[np.uint64], limits: IntArray) -> IntArray:
-    """Map raw numbers to whole numbers from 0 to limit - 1, equally likely up to a relative limit / 2**32.
-
-    The result is the upper half of the product of the raw number's upper half and the limit (Lemire 2019).
-
-    >>> below(np.array([0, 2**63, 2**64 - 1], dtype=np.uint64), np.array([10, 10, 10]))
-    array([0, 5, 9])
-    """
-    half = np.uint64(32)
+    """Map raw numbers to whole numbers from 0 to limit - 1, equally likely up to a relative limit / 2**32."""
+    half = np.uint64(32)  # the upper half of the product of the number's upper half and the limit (Lemire 2019)
     return (((numbers >> half) * limits.astype(np.uint64)) >> half).astype(np.int64)
 
 
@@ -46,19 +35,14 @@ def coins(draws: int, width: int, room: int) -> Iterator[BoolArray]:
         yield np.unpackbits(octets, axis=1, count=width).view(np.bool_)
 
 
-_BITS = 52
-"""Sums of all numbers have at most this many bits, plus one from rounding, so that float64 holds them exactly."""
+_BITS = 52  # sums of all numbers have at most so many bits, and one from rounding: exact in float64
 
 
 class Whole(NamedTuple):
-    """Columns of values as whole numbers.
+    """Columns of values as whole numbers."""
 
-    numbers : (n, k) whole numbers in float64; no sum of n numbers of a column exceeds 2**53
-    unit : (k,) the power of two by which each column is to be multiplied
-    """
-
-    numbers: FloatArray
-    unit: FloatArray
+    numbers: FloatArray  # (n, k) whole numbers in float64; no sum of n numbers of a column exceeds 2**53
+    unit: FloatArray  # (k,) the power of two by which each column is to be multiplied
 
     @property
     def slack(self) -> FloatArray:
@@ -67,13 +51,7 @@ class Whole(NamedTuple):
 
 
 def as_whole(values: FloatArray) -> Whole:
-    """Columns of values (n, k), each rounded to its unit.
-
-    >>> whole = as_whole(np.array([[0.75], [-0.25]]))
-    >>> whole.numbers * whole.unit
-    array([[ 0.75],
-           [-0.25]])
-    """
+    """Columns of values (n, k), each rounded to its unit."""
     exponent = np.frexp(len(values) * np.abs(values).max(axis=0))[1]
     return Whole(np.rint(np.ldexp(values, _BITS - exponent)), np.ldexp(1.0, exponent - _BITS))
 
@@ -82,12 +60,10 @@ def as_whole(values: FloatArray) -> Whole:
 class Strata:
     """Groups of n values, where the values of each group are contiguous.
 
-    sizes : (g,) how many values each group has
-
     The mean of the values is the unweighted mean of the groups' means; for one group, it is the usual mean.
     """
 
-    sizes: IntArray
+    sizes: IntArray  # (g,) how many values each group has
 
     @property
     def starts(self) -> IntArray:
@@ -121,12 +97,7 @@ class Strata:
 
 
 def grouped(names: Array | None, count: int) -> tuple[IntArray, Strata]:
-    """The order that sorts values by the names of their groups, and the groups.
-
-    >>> order, strata = grouped(np.array(["dog", "cat", "dog"]), 3)
-    >>> order, strata.weights
-    (array([1, 0, 2]), array([1.5 , 0.75, 0.75]))
-    """
+    """The order that sorts values by the names of their groups, and the groups."""
     if names is None:
         return np.arange(count), Strata(np.array([count]))
     _, place = np.unique(names, return_inverse=True)
@@ -134,11 +105,8 @@ def grouped(names: Array | None, count: int) -> tuple[IntArray, Strata]:
 
 
 RESAMPLES = 9_999
-
 _NORMAL = NormalDist()
-
-_DIGITS = 12
-"""The levels of the interval are rounded to this many decimals, after which logarithms differ between machines."""
+_DIGITS = 12  # the decimals of the levels of the interval, after which logarithms differ between machines
 
 
 def bca(values: FloatArray, strata: Strata, confidence: float) -> list[tuple[float, float]]:
@@ -147,9 +115,6 @@ def bca(values: FloatArray, strata: Strata, confidence: float) -> list[tuple[flo
     The values of a group may be in any order, because they are sorted before they are drawn. Negating the values
     negates the interval; if the values are symmetric around 0, the interval is, too. If all values of each group are
     equal, both ends are the mean.
-
-    >>> bca(np.array([[0.0], [0.25], [0.25], [1.0]]), Strata(np.array([4])), 0.95)
-    [(0.125, 0.8125)]
     """
     ordered, varies = strata.sorted(values), strata.varies(values)
     sides = _sides_of(ordered, strata)
@@ -174,10 +139,7 @@ def bca(values: FloatArray, strata: Strata, confidence: float) -> list[tuple[flo
 
 
 def _sides_of(ordered: FloatArray, strata: Strata) -> FloatArray:
-    """Compare each column with its negation: larger (1), smaller (-1) or equal (0), (k,).
-
-    Columns are compared by their sums, and if these are equal by the first values that differ.
-    """
+    """Compare columns with their negations by sums, then by values: larger (1), smaller (-1) or equal (0), (k,)."""
     total = as_whole(ordered * strata.weights[:, None]).numbers.sum(axis=0)
     mirrored = np.concatenate([part + part[::-1] for part in strata.parts(ordered)])
     first = mirrored[np.argmax(mirrored != 0, axis=0), range(ordered.shape[1])]
@@ -187,8 +149,8 @@ def _sides_of(ordered: FloatArray, strata: Strata) -> FloatArray:
 def resampled_sums(numbers: FloatArray, strata: Strata) -> FloatArray:
     """The sum of each column (n, k) over each resample, (RESAMPLES, k), which is exact because the numbers are whole.
 
-    A resample draws as many values from each group as the group has. The numbers of times that it draws each value
-    are a row of a matrix, so that one matrix product sums all columns.
+    A resample draws as many values from each group as the group has. How often it draws each value is a row of a
+    matrix, so that one matrix product sums all columns.
     """
     width = len(numbers)
     limits, starts = np.repeat(strata.sizes, strata.sizes), np.repeat(strata.starts, strata.sizes)
@@ -226,11 +188,7 @@ def bca_levels(sums: FloatArray, observed: float, acceleration: float, confidenc
 
 
 def quantile(ordered: FloatArray, level: float) -> float:
-    """The quantile of sorted numbers, linear between two of them (Hyndman and Fan 1996, definition 7).
-
-    >>> quantile(np.array([0.0, 1.0, 4.0]), 0.75)
-    2.5
-    """
+    """The quantile of sorted numbers, linear between two of them (Hyndman and Fan 1996, definition 7)."""
     place = level * (len(ordered) - 1)
     first = min(math.floor(place), len(ordered) - 2)
     low, high = float(ordered[first]), float(ordered[first + 1])

@@ -10,11 +10,8 @@ from tieproof.errors import library
 from tieproof.measures.statistics.resampling import Strata, Whole, as_whole, below, coins, raw, resampled_sums
 from tieproof.ties import ROUNDING, BoolArray, FloatArray, IntArray
 
-FLIPS = 99_999
-"""How many assignments of signs are drawn at random if there are too many to try all."""
-
-MOST_EXACT = 32
-"""Up to this many nonzero differences, all 2**n assignments are counted, by two halves of 2**(n / 2) each."""
+FLIPS = 99_999  # how many assignments of signs are drawn at random if there are too many to try all
+MOST_EXACT = 32  # for so many nonzero differences, all 2**n assignments are counted by halves of 2**(n / 2) each
 
 
 def sign_flip(differences: FloatArray) -> FloatArray:
@@ -26,9 +23,6 @@ def sign_flip(differences: FloatArray) -> FloatArray:
     or negative, the p-value is 1, so that smaller differences never have a smaller p-value.
 
     Sums that differ by no more than 1e-12 for each difference count as equal.
-
-    >>> sign_flip(np.array([[0.5], [0.25], [0.25], [0.0], [0.125]]))
-    array([0.125])
     """
     whole = as_whole(differences)
     few = np.count_nonzero(whole.numbers, axis=0) <= MOST_EXACT
@@ -41,21 +35,12 @@ def sign_flip(differences: FloatArray) -> FloatArray:
 
 
 def _smallest_p_value(differences: FloatArray) -> float:
-    """The smallest p-value that a test of signs or of signed ranks can give for so many nonzero differences (n,).
-
-    All signs are equal in 2 of their 2**n assignments.
-
-    >>> _smallest_p_value(np.array([0.5, 0.0, 0.25, 0.25]))
-    0.25
-    """
+    """The smallest p-value of assignments of signs: of 2**n for n nonzero differences, all are equal in 2."""
     return min(1.0, math.ldexp(2.0, -int(np.count_nonzero(differences))))
 
 
 def _exact(numbers: FloatArray, slack: float) -> float:
-    """The p-value of whole numbers (n,) over all assignments of signs.
-
-    The sums of one half of the numbers are searched among the sorted sums of the other half.
-    """
+    """The p-value of whole numbers (n,) over all signs, by sums of one half among the sorted ones of the other."""
     wanted = numbers.sum() - slack
     if wanted <= 0:
         return 1.0
@@ -82,8 +67,7 @@ def _drawn(whole: Whole) -> FloatArray:
     return (hits + np.ones(len(total))) / (FLIPS + 1)
 
 
-DEALS = 9_999
-"""How many times the values of all queries are dealt at random."""
+DEALS = 9_999  # how many times the values of all queries are dealt at random
 
 
 class PairValues(NamedTuple):
@@ -103,11 +87,6 @@ def tukey(values: FloatArray, pairs: IntArray, sums: FloatArray) -> PairValues:
 
     Each p-value is (hits + 1) / (DEALS + 1). All measures use the same deals. Sums that differ by no more than 1e-12
     for each value count as equal. The order of the queries does not matter, because they are sorted.
-
-    >>> scores = np.array([[[1.0, 0.0], [0.5, 0.0], [0.75, 0.0], [0.25, 0.0], [1.0, 0.0], [1.0, 0.0]]])
-    >>> found = tukey(scores, np.array([[0, 1]]), np.array([[[4.5, 0.0]]]))
-    >>> found.among_all.round(2)  # of 2**6 deals, 2 are as extreme
-    array([[[0.03, 1.  ]]])
     """
     measures, queries, systems = values.shape
     ordered = np.stack([each[np.lexsort(each.T[::-1])] for each in values])
@@ -126,17 +105,14 @@ def tukey(values: FloatArray, pairs: IntArray, sums: FloatArray) -> PairValues:
 
 
 def _deals(queries: int, systems: int) -> Iterator[IntArray]:
-    """Yield the indices of the values (queries, systems) that each system is dealt, in blocks (systems, c, queries).
-
-    This is the shuffle of Fisher and Yates: each position, from the last on, is swapped with one up to it.
-    """
+    """Yield indices of the values (queries, systems) that each system is dealt, in blocks (systems, c, queries)."""
     limits = np.repeat(np.arange(systems, 1, -1), queries)
     for drawn in raw(DEALS, len(limits), len(limits)):
         size = len(drawn) * queries
         row = np.arange(size)
         dealt = np.tile(row % queries * systems, (systems, 1)) + np.arange(systems)[:, None]
         chosen = below(drawn, limits).reshape(len(drawn), systems - 1, queries)
-        for step in range(systems - 1):
+        for step in range(systems - 1):  # Fisher and Yates: each position, from the last on, swaps with one up to it
             place = chosen[:, step].ravel() * size + row
             last = dealt[systems - 1 - step].copy()
             dealt[systems - 1 - step] = dealt.ravel().take(place)
@@ -144,8 +120,7 @@ def _deals(queries: int, systems: int) -> Iterator[IntArray]:
         yield dealt.reshape(systems, len(drawn), queries)
 
 
-_DECIMALS = 12
-"""Differences are rounded to this many decimals, so that differences equal in real numbers have equal ranks."""
+_DECIMALS = 12  # of differences, so that differences that are equal in real numbers have equal ranks
 
 
 def wilcoxon_test(differences: FloatArray, either: bool = False) -> float:
@@ -178,12 +153,7 @@ class MeanAndSpread(NamedTuple):
 
 
 def mean_and_spread(values: FloatArray, strata: Strata) -> MeanAndSpread:
-    """The mean and the spread of a column of values (n,); every group has at least two values.
-
-    >>> import numpy as np
-    >>> mean_and_spread(np.array([1.0, 3.0]), Strata(np.array([2])))
-    MeanAndSpread(mean=2.0, error=1.0, freedom=1.0)
-    """
+    """The mean and the spread of a column of values (n,); every group has at least two values."""
     mean = strata.mean(values)
     if not strata.varies(values):
         return MeanAndSpread(mean, 0.0, 0.0)
@@ -232,11 +202,6 @@ def told_apart(values: FloatArray, strata: Strata, confidence: float) -> BoolArr
     (Mogstad, Romano, Shaikh and Wilhelm 2024, section 3). Two systems whose difference does not vary over the queries
     are told apart by any difference; if a group has a single value, no systems are. The values of a group may be in
     any order. Sums are exact.
-
-    >>> told_apart(np.array([[1.0, 0.75, 0.0], [0.5, 1.0, 0.0], [0.75, 0.5, 0.0]]), Strata(np.array([3])), 0.95)
-    array([[False, False,  True],
-           [False, False,  True],
-           [False, False, False]])
     """
     if strata.sizes.min() < 2:
         return np.zeros((values.shape[1],) * 2, dtype=np.bool_)
@@ -268,10 +233,6 @@ def cohens_d(mean: float, differences: FloatArray) -> float | None:
     Cohen 1988, "Statistical power analysis for the behavioral sciences", equation 2.3.5; Sakai 2014, "Statistical
     reform in information retrieval?", recommends to report it together with p-values of pairs. None if all
     differences are equal.
-
-    >>> import numpy as np
-    >>> cohens_d(0.5, np.array([0.0, 0.5, 1.0]))
-    1.0
     """
     if float(differences.max() - differences.min()) <= ROUNDING:
         return None
@@ -281,22 +242,12 @@ def cohens_d(mean: float, differences: FloatArray) -> float | None:
 
 
 def bonferroni(p_values: FloatArray) -> FloatArray:
-    """Multiply each p-value by their number, which bounds the probability of any false positive (Dunn 1961).
-
-    >>> bonferroni(np.array([0.25, 0.5]))
-    array([0.5, 1. ])
-    """
+    """Multiply each p-value by their number, which bounds the probability of any false positive (Dunn 1961)."""
     return np.minimum(1.0, p_values * len(p_values))
 
 
 def holm(p_values: FloatArray) -> FloatArray:
-    """Multiply the smallest p-value by their number, the next by one less, …; guarantees what `bonferroni` does.
-
-    Holm 1979.
-
-    >>> holm(np.array([0.25, 0.5, 0.125]))
-    array([0.5  , 0.5  , 0.375])
-    """
+    """Multiply the smallest p-value by their number, the next by one less, …; as safe as `bonferroni` (Holm 1979)."""
     order = np.argsort(p_values, kind="stable")
     corrected = np.empty(len(p_values))
     steps = p_values[order] * np.arange(len(p_values), 0, -1)
@@ -308,9 +259,6 @@ def fdr(p_values: FloatArray) -> FloatArray:
     """Multiply the i-th smallest p-value by their number / i: bounds the expected share of false positives.
 
     Benjamini and Hochberg 1995, for tests that are independent or positively dependent.
-
-    >>> fdr(np.array([0.25, 0.5, 0.125]))
-    array([0.375, 0.5  , 0.375])
     """
     count = len(p_values)
     order = np.argsort(p_values, kind="stable")
