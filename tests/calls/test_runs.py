@@ -198,7 +198,7 @@ def test_pieces_keep_lines_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for size in (1, 7, 64):
         monkeypatch.setattr(lines, "PIECE_BYTES", size)
         assert evaluate_run(*paths).to_json() == expected
-        documents = trec.read(paths[0], trec.QRELS, trec.numbering()).documents
+        documents, *_ = trec.read(paths[0], trec.QRELS, trec.numbering())
         assert [lines.line_at(documents.text, documents.at[row]) for row in (0, 5)] == [2, 7]
 
 

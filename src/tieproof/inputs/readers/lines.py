@@ -48,21 +48,6 @@ def unpacked(location: str | os.PathLike[str] | Piped) -> tuple[Path | Piped, By
         raise InputError(f"{path} cannot be read ({error.strerror or error}); check the disk it is on.") from error
 
 
-def beginning(location: str | os.PathLike[str] | Piped, length: int) -> Bytes:
-    """Return at least so many bytes of a content as `unpacked` does, or all of it."""
-    if isinstance(location, Piped):
-        return unpacked(location)[1]
-    check(Path(location))
-    try:
-        with open(location, "rb") as file:
-            head = file.read(HEAD)
-            return unpacked(location)[1] if is_packed(head) else _with_newlines(head + file.read(length))
-    except OSError as error:
-        raise InputError(
-            f"{location} cannot be read ({error.strerror or error}); check the disk it is on."
-        ) from error
-
-
 def _content_of(path: Path) -> Bytes:
     with path.open("rb") as file:
         packed, size = is_packed(file.read(HEAD)), os.fstat(file.fileno()).st_size

@@ -6,7 +6,8 @@ They are read and not mapped: a file that is cut short meanwhile is refused, whe
 
 import math
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from threading import Lock
@@ -45,17 +46,24 @@ def stored_array(where: Location, kind: str, dtype: np.dtype[Any], offset: int, 
     path = where.path
 
     def load() -> Array:
-        with reading(path, kind):
-            values = np.empty(math.prod(shape), dtype)
-            before = state_of(path) if isinstance(path, Path) and values.size else None
+        values = np.empty(math.prod(shape), dtype)
+        with unchanged(path, kind):
             if values.size and fill(path, offset, values.view(np.uint8)) < values.nbytes:
                 raise InputError(f"{path} is cut short; write or copy it again.")
-            if before and before != state_of(path):
-                raise InputError(f"{path} changed while it was read; read it again when nothing writes to it.")
-            return values.reshape(shape)
+        return values.reshape(shape)
 
-    rows = raw_rows(Location(path), dtype, offset, shape[1]) if len(shape) == 2 else None
+    rows = raw_rows(where, dtype, offset, shape[1]) if len(shape) == 2 else None
     return Entry(where.entry or "", shape, holds(dtype, shape), load, rows=rows)
+
+
+@contextmanager
+def unchanged(path: File, kind: str) -> Iterator[None]:
+    """Refuse a file of some kind that cannot be read in the block, or that changes meanwhile."""
+    with reading(path, kind):
+        before = state_of(path)
+        yield
+        if before != state_of(path):
+            raise InputError(f"{path} changed while it was read; read it again when nothing writes to it.")
 
 
 def raw_rows(where: Location, dtype: np.dtype[Any], offset: int, width: int) -> RowReader:

@@ -78,18 +78,6 @@ THREE = TrecLayout("a run of three columns", ("query", "document", "rank or scor
 BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
 
-class TrecRows(NamedTuple):
-    """The documents of a file and their values; their ranks, if these may contradict the scores of a run.
-
-    by_rank : whether the values are minus the ranks
-    """
-
-    documents: Documents
-    value: FloatArray
-    rank: FloatArray | None = None
-    by_rank: bool = False
-
-
 class LineLayout(NamedTuple):
     """The number of columns of a line, and which are the query, the document and the value.
 
@@ -149,16 +137,18 @@ def numbering() -> Numbers:
     return numbers
 
 
-def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: Numbers) -> TrecRows:
-    """Read the documents of a file of this layout and their values; ids of queries get numbers from `queries`.
+def read(
+    location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: Numbers
+) -> tuple[Documents, FloatArray, FloatArray | None, bool]:
+    """Read a file of this layout; ids of queries get numbers from `queries`.
 
-    Values become the nearest float64. Raises InputError, with the line, where a line has other columns or a value
-    is no number. Warns of comments that may be rows, and of three columns whose whole numbers are no ranks.
+    Returns the documents, their values as the nearest float64, the ranks of a run if they may contradict its scores,
+    and whether the values are minus the ranks. Raises InputError, with the line, where a line has other columns or a
+    value is no number. Warns of comments that may be rows, and of three columns whose whole numbers are no ranks.
     """
     path, text = unpacked(location)
     if text.min(initial=1) == 0:
-        _check_kind(path, layout, text)
-        raise InputError(broken(path, layout.kind, _beginning(text)))
+        raise _of_another_kind(path, layout, text)
     start = len(BYTE_ORDER_MARK) if text[: len(BYTE_ORDER_MARK)].tobytes() == BYTE_ORDER_MARK else 0
     first, behind = first_line(text, start)
     if layout is QRELS and first.split() == BEIR_HEADER:
@@ -201,7 +191,7 @@ def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: 
         some = _ranks(split, [slice(start, min(start + SAMPLE_BYTES, len(text)))])
         if some is not None and may_contradict(query[: len(some)], some, value[: len(some)]):
             rank = _ranks(split, letters)
-    return TrecRows(Documents(text, at, length, query), value, rank, value is not given)
+    return Documents(text, at, length, query), value, rank, value is not given
 
 
 def first_line(text: Bytes, start: int) -> tuple[bytes, int]:
@@ -292,7 +282,8 @@ def _refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, split: Byt
         raise InputError(
             f"{path} has more than {LONGEST_LINE:,} bytes on line {lines.line}: '{shown(line)}'. {_expected(layout)}"
         )
-    _check_kind(path, layout, text)
+    if kind_of(text[:LONGEST_BEGINNING].tobytes()):
+        raise _of_another_kind(path, layout, text)
     count = len(split[lines.at : lines.at + len(line)].tobytes().split())
     columns = f"{count} column{'s' if count > 1 else ''}"
     advice = ""
@@ -315,17 +306,11 @@ _FRAME = {
 """What to do with tables in other formats, by how they begin."""
 
 
-def _check_kind(path: Path | Piped, layout: TrecLayout, text: Bytes) -> None:
-    """Refuse a file that begins like one of another kind."""
-    beginning = _beginning(text)
-    if kind_of(beginning):
-        advice = _FRAME[b"PAR1"] if beginning.startswith(b"PAR1") else ""
-        raise InputError(broken(path, layout.kind, beginning) + advice)
-
-
-def _beginning(text: Bytes) -> bytes:
-    """Return the first bytes, which tell files of other kinds."""
-    return text[:LONGEST_BEGINNING].tobytes()
+def _of_another_kind(path: Path | Piped, layout: TrecLayout, text: Bytes) -> InputError:
+    """Return the error for a file whose first bytes may tell of which kind it is."""
+    beginning = text[:LONGEST_BEGINNING].tobytes()
+    advice = _FRAME[b"PAR1"] if beginning.startswith(b"PAR1") else ""
+    return InputError(broken(path, layout.kind, beginning) + advice)
 
 
 def _runs_of_queries(text: Bytes, room: LineRows, lines: LinesRead, queries: Numbers) -> tuple[IntArray, IntArray]:

@@ -3,7 +3,7 @@
 import os
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.lines import LONGEST_LINE, beginning, is_number, shown
+from tieproof.inputs.readers.lines import is_number, shown, unpacked
 from tieproof.inputs.readers.location import Piped
 from tieproof.inputs.readers.trec import QRELS, RUN, TrecLayout, first_line
 from tieproof.inputs.readers.trials import LABELS
@@ -39,7 +39,7 @@ def refuse_rankings(location: str | os.PathLike[str] | Piped, wanted: str, label
     labels : whether a line may be a label of three words, such as Boeing 737 400
     """
     try:
-        line = first_line(beginning(location, LONGEST_LINE), 0)[0]
+        line = first_line(unpacked(location)[1], 0)[0]
     except InputError:
         return
     layout, name = layout_of(line), os.fsdecode(location)

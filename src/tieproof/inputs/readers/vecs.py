@@ -16,7 +16,7 @@ from tieproof.inputs.arrays import first_true
 from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.location import AGAIN, File, Location, broken, reading, state_of
-from tieproof.inputs.readers.npy import raw_rows
+from tieproof.inputs.readers.npy import raw_rows, unchanged
 from tieproof.ties import Array
 
 HEADER = 4
@@ -57,10 +57,7 @@ def entries(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:
         return values
 
     def load() -> Array:
-        before = state_of(path)
-        values = rows(0, shape[0])
-        if before != state_of(path):
-            raise InputError(f"{path} changed while it was read; read it again when nothing writes to it.")
-        return values
+        with unchanged(path, what):
+            return rows(0, shape[0])
 
     return [Entry("", shape, holds(kind, shape), load, rows=rows)]
