@@ -262,23 +262,21 @@ class StoredRows:
         self.readers: OrderedDict[int, RowReader] = OrderedDict()
         self.lock = Lock()
 
-    def __getstate__(self) -> tuple[Shard, ...]:
-        """Return the shards, which are all that is pickled."""
-        return self.shards
-
-    def __setstate__(self, shards: tuple[Shard, ...]) -> None:
-        StoredRows.__init__(self, shards)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the names of the files alone, which the receiver reads."""
+        return StoredRows, (self.shards,)
 
     def __len__(self) -> int:
+        """Return the number of rows of all files together."""
         return self.shape[0]
 
     @property
     def nbytes(self) -> int:
-        """Bytes that all rows would take in memory."""
+        """The bytes that all vectors would take in memory."""
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     def read(self, start: int, stop: int) -> Array:
-        """Return the rows start … stop-1, (stop-start, d), of one or several shards."""
+        """Return the rows start … stop-1, (stop-start, d); a row with NaN or infinity is refused."""
         if not 0 <= start <= stop <= len(self):
             raise IndexError(f"rows {start} to {stop} of {len(self)}")
         if start == stop:
@@ -293,7 +291,7 @@ class StoredRows:
         return values
 
     def take(self, rows: IntArray) -> Array:
-        """Return these rows, in this order; each row is read once, and adjacent rows are read together."""
+        """Return these rows, in this order; ascending rows are fastest."""
         wanted, place = np.unique(np.asarray(rows, np.int64), return_inverse=True)
         values = np.empty((len(wanted), self.shape[1]), self.dtype)
         if len(wanted) and not 0 <= wanted[0] <= wanted[-1] < len(self):

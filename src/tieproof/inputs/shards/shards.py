@@ -7,6 +7,7 @@ kept in memory as one array for all shards.
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from tieproof.inputs.readers.columns import meant
 from tieproof.inputs.readers.location import Location
 from tieproof.inputs.shards.files import PATTERN, Paths, Shard, StoredRows, file_beside, located, parted, shard_at
 from tieproof.native.threads import in_order
-from tieproof.ties import Array, IntArray
+from tieproof.ties import Array
 
 AT_A_TIME = 8
 """The number of files that are opened or read at a time."""
@@ -29,27 +30,28 @@ USUAL = ("labels", "label")
 UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
 
-class Shards:
+class Shards(StoredRows):
     """Embeddings in many files, with their labels, which `tieproof.open` returns and `evaluate` takes.
 
     The vectors stay in their files, and are read in blocks when they are needed; labels and groups are in memory.
 
-    rows : only the vectors, as a source that can be pickled without the labels
     opened : all files that were opened, including those without rows
     labels : (n,) integers or strings, or (n, c) of 0/1; None without labels
     groups : (n,) integers or strings; None if no groups were opened
     """
 
-    def __init__(
-        self, rows: StoredRows, opened: Sequence[Shard], labels: Array | None = None, groups: Array | None = None
-    ) -> None:
-        self.rows, self.opened, self.labels, self.groups = rows, tuple(opened), labels, groups
-        self.shape, self.dtype = rows.shape, rows.dtype
-        self.bounds, self.names = rows.bounds, rows.names
+    def __init__(self, opened: Sequence[Shard], labels: Array | None = None, groups: Array | None = None) -> None:
+        super().__init__([shard for shard in opened if shard.rows])
+        self.opened, self.labels, self.groups = tuple(opened), labels, groups
 
-    def __len__(self) -> int:
-        """Return the number of rows of all files together."""
-        return len(self.rows)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the labels and groups, too."""
+        return Shards, (self.opened, self.labels, self.groups)
+
+    @property
+    def rows(self) -> StoredRows:
+        """Only the vectors, as a source that can be pickled without the labels."""
+        return StoredRows(self.shards)
 
     def __repr__(self) -> str:
         files = len(self.names)
@@ -59,19 +61,6 @@ class Shards:
         beside = f", with {' and '.join(held)}" if held else ""
         size = f"{len(self):,} rows × {self.shape[1]:,} {self.dtype.name}, {_in_words(self.nbytes)}"
         return f"Shards({size}, in {where}{beside})"
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes that all vectors would take in memory."""
-        return self.rows.nbytes
-
-    def read(self, start: int, stop: int) -> Array:
-        """Return the rows start … stop-1, (stop-start, d); a row with NaN or infinity is refused."""
-        return self.rows.read(start, stop)
-
-    def take(self, rows: IntArray) -> Array:
-        """Return these rows, in this order; ascending rows are fastest."""
-        return self.rows.take(rows)
 
     def column(self, wanted: Paths) -> Array:
         """Read other values, one for each row, given like `labels` of `tieproof.open`; (n,) integers or strings."""
@@ -142,12 +131,12 @@ def open(paths: Paths, labels: Paths | None = None, *, groups: Paths | None = No
     with about("paths"):
         names = [name for name in (labels, groups) if isinstance(name, str)]
         opened = list(in_order(shard_at, located(paths, names), AT_A_TIME))
-        rows = StoredRows(_check_alike(opened))
+        filled = _check_alike(opened)
     with about("labels"):
-        of_items = _usual_labels(rows.shards) if labels is None else _column(opened, labels, "labels")
+        of_items = _usual_labels(filled) if labels is None else _column(opened, labels, "labels")
     with about("groups"):
         of_groups = None if groups is None else _column(opened, groups, "groups")
-    return Shards(rows, opened, of_items, of_groups)
+    return Shards(opened, of_items, of_groups)
 
 
 def _check_alike(shards: list[Shard]) -> list[Shard]:

@@ -21,25 +21,20 @@ class RowSource(Protocol):
     @property
     def shape(self) -> tuple[int, int]:
         """(n, d)."""
-        ...
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the numbers."""
-        ...
 
     @property
     def bounds(self) -> IntArray:
         """(s + 1,): shard i contains the rows bounds[i] … bounds[i+1]-1 of all rows."""
-        ...
 
     def read(self, start: int, stop: int) -> Array:
         """Return the rows start … stop-1, checked to be finite, as a contiguous array (stop-start, d)."""
-        ...
 
     def take(self, rows: IntArray) -> Array:
         """Return these rows, in this order; ascending rows are fastest."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
