@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.inputs.documents import Documents, DocumentTable, documents_of
-from tieproof.inputs.encodings import as_text, refuse_encodings, written_otherwise
+from tieproof.inputs.ids import as_text, numbered, refuse_encodings, written_otherwise
 from tieproof.inputs.list_rules import DEFAULT, ListRules, documents_of_qrels, documents_of_run, own_rows, without
 from tieproof.inputs.lookalikes import FEWEST_ALIKE, ITSELF
 from tieproof.inputs.options import rounded
 from tieproof.inputs.readers.trec import Numbers
 from tieproof.inputs.relevance import pointers
-from tieproof.inputs.sources import BY_RANKS, RUN, Source, contradicting_ranks, numbered
+from tieproof.inputs.sources import BY_RANKS, RUN, Source, contradicting_ranks
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 
@@ -221,7 +221,7 @@ def _from_plain_dictionary(
     inner = list(values.values())
     if not all(type(scores) is dict for scores in inner):
         return None
-    of_query = numbered(list(values), queries, RUN)
+    of_query = numbered(list(values), queries, RUN.name)
     if len(np.unique(of_query)) < len(of_query):  # 7 and "7"
         return None
     rows = np.flatnonzero(judged.sought)

@@ -16,42 +16,23 @@ from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.ties import Array, FloatArray, IntArray
 
-FEWEST_ALIKE = 4
-"""The fewest rows for a warning: smaller inputs are often examples."""
-
-CHECKED_ROWS = 16
-"""The number of rows that are checked first, or instead of all rows if there are many."""
-
-FEWEST_BYTES = 128
-"""The fewest bytes that are recognized as packed codes."""
-
-MOST_CODES = 1024
-"""The most rows in which packed codes are recognized."""
+FEWEST_ALIKE = 4  # rows for a warning: smaller inputs are often examples
+FEWEST_ROWS = 10  # if the diagonal is relevant: with fewer rows it may be the farthest item by chance
+FEWEST_STEPS = 8  # pairs of consecutive items that show an order which is no chance
+FEWEST_BYTES = 128  # that are recognized as packed codes
+MOST_BYTES = 256  # of a row that may be a packed code; 2,048 bits are more than codes usually have
+MOST_CODES = 1024  # rows in which packed codes are recognized
+CHECKED_ROWS = 16  # rows that are checked first, or instead of all rows if there are many
+BLOCK = 2**20  # entries that are compared at a time
 
 ITSELF = 0.9
 """The smallest share of queries with an item of their own number first that is warned about; pictures and the texts
 that belong to them may have the same numbers."""
 
-MOST_BYTES = 256
-"""The most bytes of a row that may be a packed code; 2,048 bits are more than codes usually have."""
-
-BLOCK = 2**20
-"""The number of entries that are compared at a time."""
-
-NEAR = 2.0**-6
-"""Similarities that should be equal may differ by this share of their range, because they may have been rounded."""
-
-SYMMETRIC = 2.0**-8
-"""Entries of a symmetric matrix may differ by this share of the largest one, because they may have been rounded."""
-
-FEWEST_ROWS = 10
-"""The fewest rows if the diagonal is relevant: with fewer rows it may be the farthest item by chance."""
-
-FEWEST_STEPS = 8
-"""The fewest pairs of consecutive items that show an order which is no chance."""
-
-NEARLY = 2.0**-20
-"""Distances may decrease along a sorted list by this share of the squared norms: an index computes in float32."""
+# Numbers that should be equal, or in order, may have been rounded. They may differ by these shares:
+NEAR = 2.0**-6  # similarities: of their range
+SYMMETRIC = 2.0**-8  # entries of a symmetric matrix: of the largest one
+NEARLY = 2.0**-20  # distances along a sorted list: of the squared norms, because an index computes in float32
 
 MEANT = {"distances": ("similarities", "evaluate_scores"), "scores": ("distances", "evaluate_distances")}
 """For each name: what was probably passed instead, and the function that takes it."""
@@ -108,17 +89,13 @@ def self_matches(queries: Words, items: Words, relevance: Exclusions) -> list[tu
     if np.array_equal(queries, items):
         return []  # `warn_of_queries_in_gallery` is about this
     own, query, times = np.unique(queries[:, 0], return_index=True, return_counts=True)
-    copies, item = np.zeros_like(query), np.zeros_like(query)
-    for start in range(0, len(items), BLOCK):
-        block = items[start : start + BLOCK, 0]
-        place = np.minimum(np.searchsorted(own, block), len(own) - 1)
-        equal = np.flatnonzero(own[place] == block)
-        np.add.at(copies, place[equal], 1)
-        item[place[equal]] = start + equal
-    once = (times == 1) & (copies == 1)
+    known, item, copies = np.unique(items[:, 0], return_index=True, return_counts=True)
+    _, ours, theirs = np.intersect1d(own[times == 1], known[copies == 1], assume_unique=True, return_indices=True)
+    query, item = query[times == 1][ours], item[copies == 1][theirs]
     if isinstance(relevance, Labels):
-        once &= relevance.query_class[query] == relevance.item_class[item]
-    pairs = sorted(zip(query[once].tolist(), item[once].tolist(), strict=True))
+        same = relevance.query_class[query] == relevance.item_class[item]
+        query, item = query[same], item[same]
+    pairs = sorted(zip(query.tolist(), item.tolist(), strict=True))
     some = [pairs[place] for place in some_of(len(pairs))] if pairs else []
     return pairs if all(_counts(relevance, query, item) for query, item in some) else []
 

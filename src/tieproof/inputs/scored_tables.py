@@ -9,10 +9,11 @@ import numpy as np
 from tieproof.errors import InputError, warn
 from tieproof.inputs.categories import Average, categories_of
 from tieproof.inputs.frames import Columns, as_frame, column_called, name_of_column, plain, usual_names
+from tieproof.inputs.ids import decoded
 from tieproof.inputs.readers import tables, trec
 from tieproof.inputs.readers.columns import NO_DIMENSIONS
 from tieproof.inputs.readers.trec_told import refuse_rankings
-from tieproof.inputs.sources import QRELS, Role, checked, decoded, warn_of_ranks
+from tieproof.inputs.sources import QRELS, Role, checked, warn_of_ranks
 from tieproof.ties import Array, FloatArray
 
 Number = Literal["score", "distance"]

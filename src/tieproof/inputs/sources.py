@@ -16,6 +16,7 @@ from tieproof.errors import InputError, warn
 from tieproof.inputs.arrays import as_numbers, first_true
 from tieproof.inputs.documents import Documents, DocumentTable, documents_called, documents_in_columns
 from tieproof.inputs.frames import as_frame, column_called, column_for, name_of_column
+from tieproof.inputs.ids import as_ids, numbered
 from tieproof.inputs.lists import in_float64
 from tieproof.inputs.mapped import FileChangedError
 from tieproof.inputs.ranks import contradiction
@@ -106,7 +107,7 @@ def read(values: Any, role: Role, queries: Numbers) -> Source:
     return source
 
 
-def _reader_of(values: Any, role: Role) -> "Reader":
+def _reader_of(values: Any, role: Role) -> Callable[[Any, Role, Numbers], Source]:
     """Return the function that reads values of this kind, or a file with this extension."""
     if role is QRELS and isinstance(values, str) and values.startswith(LIBRARIES):
         return _from_library
@@ -200,10 +201,10 @@ def _from_lists(values: Any, role: Role, queries: Numbers, called: str = "", lin
         except InputError as error:
             where = f"{called}{_located('line', [lines[at]]) if lines else ''}"
             raise InputError(f"{where}: {error}" if called else str(error), error.argument) from None
-    number = numbered([query for query, _ in entries], queries, role)
+    number = numbered([query for query, _ in entries], queries, role.name)
     lengths = [len(each.names) for each in lists]
     query = np.repeat(number, lengths)
-    names = as_ids([name for each in lists for name in each.names], role, "document")
+    names = as_ids([name for each in lists for name in each.names], role.name, "document")
     if role.value == "score" and not lines:
         hits = [each for each in lists if each.kind == "hits" and len(set(each.names)) == len(each.names)]
         check_order([each.values for each in hits if each.values])
@@ -263,8 +264,8 @@ def _from_json(location: str | os.PathLike[str] | Piped, role: Role, queries: Nu
 
 
 def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
-    query = numbered(column_for(frame, "query", role.name).tolist(), queries, role)
-    names = as_ids(column_for(frame, "document", role.name).tolist(), role, "document")
+    query = numbered(column_for(frame, "query", role.name).tolist(), queries, role.name)
+    names = as_ids(column_for(frame, "document", role.name).tolist(), role.name, "document")
     lines = getattr(frame, "lines", ())
 
     def place(rows: Sequence[int]) -> str:
@@ -296,36 +297,9 @@ def _from_ranx(values: Any, role: Role, queries: Numbers) -> Source:
     from tieproof.inputs.readers import ranx
 
     lists = ranx.read(values)
-    query = np.repeat(numbered(lists.queries, queries, role), lists.lengths)
+    query = np.repeat(numbered(lists.queries, queries, role.name), lists.lengths)
     source = Source(documents_in_columns(lists.names, query), np.zeros(0), role.name, lambda rows: "")
     return _with_values(source, lists.values, role, queries)
-
-
-Reader = Callable[[Any, Role, Numbers], Source]
-"""Reads judgments or a run, and gives its queries their numbers."""
-
-
-def numbered(names: list[Any], queries: Numbers, role: Role) -> IntArray:
-    """Return the numbers of queries, which are assigned in the order of first use."""
-    ids = (name.encode(errors="surrogatepass") for name in as_ids(names, role, "query"))
-    return np.fromiter(map(queries.__getitem__, ids), np.int64, len(names))
-
-
-def as_ids(names: list[Any], role: Role, what: str) -> list[str]:
-    """Return names, which are strings or integers, as strings; 7 and "7" are the same."""
-    kinds = set(map(type, names))
-    for kind in kinds - {str, int}:
-        wrong = next(name for name in names if type(name) is kind)
-        if isinstance(wrong, bool) or not isinstance(wrong, str | int | np.integer):
-            is_whole = isinstance(wrong, float | np.floating) and (np.isnan(wrong) or wrong == np.rint(wrong))
-            how = (
-                ".astype(int), as pandas makes floats of integers beside missing ones" if is_whole else ".astype(str)"
-            )
-            raise InputError(
-                f"{role.name} must name every {what} by a string or an integer, but one name is {wrong!r}. Leave out "
-                f"rows without a name, and convert the names with {how}."
-            )
-    return names if kinds == {str} else list(map(str, names))
 
 
 def _with_values(source: Source, values: Any, role: Role, queries: Numbers) -> Source:
@@ -352,17 +326,3 @@ def _located(what: str, numbers: Sequence[int]) -> str:
     """Return the positions of rows in words, such as ", on lines 3 and 7"."""
     preposition = {"line": "on", "place": "at"}.get(what, "in")
     return f", {preposition} {what}{'s' if len(numbers) > 1 else ''} {' and '.join(map(str, numbers))}"
-
-
-def decoded(name: bytes) -> str:
-    """A query's id as text."""
-    if name.endswith(b"\0"):
-        raise InputError(
-            f"The query {name.decode(errors='replace')!r} ends in a NUL character, which NumPy drops. Rename it."
-        )
-    try:
-        return name.decode()
-    except UnicodeDecodeError:
-        raise InputError(
-            f"The query '{name.decode(errors='replace')}' is not encoded in UTF-8. Convert the file to UTF-8."
-        ) from None
