@@ -37,10 +37,7 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextmanager
 def continued(folder: Path, done: Callable[[], int], total: int) -> Iterator[None]:
-    """Note in whatever interrupts the block, such as KeyboardInterrupt, how much is kept in a folder.
-
-    done : returns how much of the total is in the folder
-    """
+    """Note in an interruption of the block, as KeyboardInterrupt, how much of the total is `done`, in a folder."""
     try:
         yield
     except BaseException as ended:
@@ -140,7 +137,6 @@ class PartsFolder:
         return (path.stem for path in found if not path.name.startswith(UNFINISHED))
 
     def __contains__(self, name: str) -> bool:
-        """Whether a part is there."""
         return (self.folder / f"{name}.npz").exists()
 
     def begin(self) -> None:

@@ -63,10 +63,7 @@ class Categories:
         return tuple(self.names[~self.counted].tolist())
 
     def find(self, name: Any) -> tuple[IntArray, IntArray]:
-        """Return the positions of a category's evaluated queries, and of its queries with nothing relevant.
-
-        Raises InputError for an unknown category; the message lists the known ones.
-        """
+        """Return the positions of a category's evaluated queries, and of its queries with nothing relevant."""
         if name in self.members:
             return self.members[name], np.flatnonzero(self.names[self.of_empty] == name)
         if name in self.left_out:
@@ -79,10 +76,7 @@ class Categories:
 
 
 def as_categories(values: Any, count: int, average: str, labels: Any = None) -> Array | None:
-    """Return the category of each of `count` queries, integers or strings of shape (count,); None without categories.
-
-    labels : used as categories if `average` is "macro" and `values` is None
-    """
+    """Return the category of each query, (count,), by default its label if `average` is "macro"; None without any."""
     check_choice("average", average, AVERAGES)
     if values is not None:
         name, own = "categories", as_labels(values, count, "categories", "queries", columns=False)

@@ -116,10 +116,7 @@ def places_of_queries(query: IntArray, queries: int) -> IntArray:
 def put_documents(
     documents: Documents, start: int, stop: int, table: Output[WordArray], first: IntArray, earlier: Output[IntArray]
 ) -> int:
-    """Put the rows start … stop-1 into the table; return the first row whose document is there already, or -1.
-
-    The row of the same document in the table is written to `earlier`.
-    """
+    """Put rows into the table; return the first whose document is there already, with its row in `earlier`, or -1."""
 
 
 @native

@@ -46,25 +46,18 @@ def names_in_hits(what: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns by their names, as a data frame has them.
-
-    lines : the line of a file on which each row ends; empty for rows without lines
-    """
+    """Columns by their names, as a data frame has them, and the line of a file on which each row ends, if any."""
 
     columns: Sequence[str]
     values: Sequence[Any]
     lines: Sequence[int] = ()
 
     def __getitem__(self, name: Any) -> Any:
-        """The column of this name."""
         return self.values[self.columns.index(name)]
 
 
 def as_frame(values: Any) -> Any:
-    """Return a table of pyarrow, a relation of DuckDB or another stream of Arrow as a frame; others unchanged.
-
-    A lazy frame of polars is collected.
-    """
+    """Return a stream of Arrow (of pyarrow, DuckDB, …) or a lazy frame of polars as a frame; others unchanged."""
     if type(values).__name__ == "LazyFrame":
         values = values.collect()
     of_arrow = hasattr(values, "__arrow_c_stream__") and not hasattr(

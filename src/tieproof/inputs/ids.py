@@ -23,10 +23,7 @@ def numbered(names: list[Any], queries: Numbers, owner: str) -> IntArray:
 
 
 def as_ids(names: list[Any], owner: str, what: str) -> list[str]:
-    """Return names, which are strings or integers, as strings; 7 and "7" are the same.
-
-    owner, what : what has the names, and what they are names of, for messages
-    """
+    """Return names, which are strings or integers, as strings; 7 and "7" are the same."""
     kinds = set(map(type, names))
     for kind in kinds - {str, int}:
         wrong = next(name for name in names if type(name) is kind)
@@ -43,7 +40,7 @@ def as_ids(names: list[Any], owner: str, what: str) -> list[str]:
 
 
 def decoded(name: bytes) -> str:
-    """A query's id as text."""
+    """Return the id of a query as text."""
     if name.endswith(b"\0"):
         raise InputError(
             f"The query {name.decode(errors='replace')!r} ends in a NUL character, which NumPy drops. Rename it."

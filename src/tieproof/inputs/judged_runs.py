@@ -121,8 +121,6 @@ def read_qrels(
 ) -> JudgedDocuments:
     """Read and check the judgments; ids of queries get their numbers from `queries`.
 
-    With own="drop", the query's own document is judged, but neither relevant nor not.
-
     with_not_relevant : whether documents that were judged not relevant are looked up, too
     """
     if isinstance(values, ReadOnce):
@@ -213,10 +211,8 @@ def _from_plain_dictionary(
 ) -> RankedDocuments | None:
     """Return a run whose queries are dictionaries from strings to finite floats; None for any other run.
 
-    It is also None if no document that is looked up is in the run, or if most queries find their own id first.
-
-    Only the types of its documents are checked, because the dictionaries themselves look up the judged documents.
-    This is done query by query, while the names of a query are in a fast cache.
+    None, too, if no document that is looked up is in the run, or if most queries find their own id first. The
+    dictionaries look up the judged documents themselves, query by query, while its names are in a fast cache.
     """
     inner = list(values.values())
     if not all(type(scores) is dict for scores in inner):
@@ -259,10 +255,7 @@ def _from_plain_dictionary(
 
 
 def _check_queries(judged: JudgedDocuments, of_run: IntArray, queries: Numbers, of_qrels: int) -> None:
-    """Refuse a run that has a query of the qrels only in another encoding, or in another form of Unicode.
-
-    of_qrels : the number of names that were known before the run was read
-    """
+    """Refuse a run that has one of the first `of_qrels` queries only in another encoding or form of Unicode."""
     if all(map(bytes.isascii, queries)):
         return
     names, new = list(queries), {number for number in of_run.tolist() if number >= of_qrels}
@@ -294,10 +287,7 @@ def _not_ascii(judged: JudgedDocuments, rows: IntArray) -> list[int]:
 
 
 def _unlike(source: Source, judged: JudgedDocuments, queries: Numbers) -> str | None:
-    """Return a warning with an example of the ids of the first query in both; None if no query is in both.
-
-    The example is a document as the qrels call it, and the document of the run with the most similar id.
-    """
+    """Return a warning with a judged document of the first query in both, and the most similar one of the run."""
     names, of_run = list(queries), source.documents.query
     shared = np.intersect1d(judged.documents.query, of_run)
     if not len(shared):

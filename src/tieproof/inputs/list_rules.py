@@ -100,10 +100,7 @@ def _ids(names: Iterable[Any]) -> list[str]:
 
 
 def _once(source: Source, queries: Numbers, same: bool = False) -> Source:
-    """Return a source in which each document of a query occurs once, with the largest of its values.
-
-    same : whether other values of a document are refused, as grades are
-    """
+    """Return each document of a query once, with its largest value; if `same`, other values of it are refused."""
     numbers: dict[tuple[int, bytes], int] = {}
     rows = enumerate(source.documents.query.tolist())
     code = np.array([numbers.setdefault((query, source.documents.id(row)), len(numbers)) for row, query in rows])

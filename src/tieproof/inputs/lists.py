@@ -64,8 +64,7 @@ def check_shapes(
 ) -> None:
     """Refuse values, such as relevance, that are not one for each item of the lists.
 
-    names : what `rows` and `values` contain
-    counted, advice : what an error counts in `values`, and what it says to do
+    names, counted : what `rows` and `values` contain, and what an error counts in `values`
     """
     if isinstance(rows, np.ndarray) and isinstance(values, np.ndarray) and rows.shape == values.shape:
         return
@@ -124,10 +123,7 @@ def in_float64(block: Array, name: str, first_query: int) -> FloatArray:
 
 
 class Limits(NamedTuple):
-    """The numbers of relevant and of all items of each query, (q,) each, in its list or not.
-
-    complete : nothing but the listed items is ranked; otherwise the lists were cut off
-    """
+    """The numbers (q,) of relevant and of all items of each query; `complete`: only listed items are ranked."""
 
     n_relevant: IntArray
     n_items: IntArray | None
@@ -154,7 +150,6 @@ def as_limits(n_relevant: Any, n_items: Any, complete: Any, n_queries: int) -> L
 
 
 def _as_counts(values: Any, name: str, what: str, n_queries: int) -> IntArray:
-    """Return a whole number for each query."""
     counts = as_numbers(values, name)
     if counts.shape not in ((), (n_queries,)):
         raise InputError(
@@ -175,11 +170,7 @@ def _as_counts(values: Any, name: str, what: str, n_queries: int) -> IntArray:
 
 
 class LabeledRows:
-    """The relevance of every item to every query by their labels, computed for some queries at a time.
-
-    It can be sliced like a matrix (queries, items): 1 is relevant, 0 is not, -1 is excluded (in leave-one-out the
-    diagonal).
-    """
+    """Relevance by labels as slices of a matrix (queries, items): 1 is relevant, 0 is not, -1 is excluded."""
 
     def __init__(self, relevance: Relevance) -> None:
         self.relevance = relevance
@@ -203,10 +194,7 @@ class LabeledRows:
 def relevance_by_labels(
     labels: Any, gallery_labels: Any, rows: Array | Sequence[Array], limits: Sequence[Any], name: str
 ) -> LabeledRows:
-    """Return the relevance by the labels of the queries and of the gallery; without gallery labels: leave-one-out.
-
-    limits : n_relevant and n_items, which cannot be combined with labels
-    """
+    """Return the relevance by labels, which no `limits` may accompany; without gallery labels: leave-one-out."""
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         raise InputError(
@@ -256,10 +244,7 @@ class JudgedLists(NamedTuple):
 
     @classmethod
     def of(cls, numbers: Array, start: IntArray) -> "JudgedLists":
-        """Judge numbers: above 0 is relevant, 0 is not, below 0 is excluded.
-
-        The list of query q is numbers[start[q]:start[q+1]].
-        """
+        """Judge the numbers of lists, which begin at `start`: above 0 is relevant, 0 is not, below 0 is excluded."""
         pointer, excluded_pointer = np.zeros((2, len(start)), dtype=np.int64)
         room = 1 + max(int(np.diff(start).max()), int(start[-1] - start[0]) // 16)
         items, excluded = np.empty((2, room), dtype=np.int64)

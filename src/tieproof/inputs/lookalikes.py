@@ -79,12 +79,9 @@ def may_share_rows(queries: Embeddings, gallery: Embeddings) -> bool:
 
 
 def self_matches(queries: Words, items: Words, relevance: Exclusions) -> list[tuple[int, int]]:
-    """Return the pairs of a query and an item that counts with the same row, if each row is once on its side.
+    """Return the pairs of a query and an item that counts whose digests are equal, and once on each side.
 
-    Rows that occur more often are left out, because short codes and collapsed models have many of them. None are
-    returned if the item is excluded or not relevant for any of some queries.
-
-    queries, items : the digests of the rows of each side
+    Rows that occur more often are left out, because short codes and collapsed models have many of them.
     """
     if np.array_equal(queries, items):
         return []  # `warn_of_queries_in_gallery` is about this
@@ -241,10 +238,7 @@ def _farthest_on_diagonal(rows: Array | Sequence[Array], name: str) -> bool:
 
 
 def _farther_on_average(blocks: Iterable[tuple[Array, Array]], name: str) -> bool:
-    """Whether relevant items are farther than others on average, without the diagonal.
-
-    The answer is no unless the diagonal is excluded as a whole or relevant as a whole.
-    """
+    """Whether relevant items off the diagonal, which is all excluded or all relevant, are farther than others."""
     start = 0
     sums, counts = np.zeros(2), np.zeros(2)
     excluded = relevant_to_itself = True
@@ -269,10 +263,7 @@ def _farther_on_average(blocks: Iterable[tuple[Array, Array]], name: str) -> boo
 
 
 def check_grades(judged: Array | Sequence[Array], cut_off: bool) -> int:
-    """Return how many items a negative relevance leaves out; warn if negative numbers probably mean something else.
-
-    A negative fraction is refused. Lists that were cut off may consist of relevant and excluded items alone.
-    """
+    """Count the items that a negative relevance leaves out; warn if it probably means something else."""
     lists = [judged] if isinstance(judged, np.ndarray) else judged
     negative = [each[each < 0] for each in lists if each.dtype.kind in "if" and each.size and each.min() < 0]
     if not negative:

@@ -117,10 +117,7 @@ class Exclusions(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Relevance(Exclusions):
-    """The relevance of a whole evaluation, and its exclusions.
-
-    graded : whether grades may differ from 1
-    """
+    """The relevance of a whole evaluation, and its exclusions; `graded`: grades may differ from 1."""
 
     graded: bool
 
@@ -150,10 +147,7 @@ class Relevance(Exclusions):
 
     @abstractmethod
     def among(self, queries: IntArray, items: IntArray) -> "Relevance":
-        """Return the relevance of these queries and items, without repetitions, numbered by their positions here.
-
-        In leave-one-out both are the same items.
-        """
+        """Return the relevance of these queries and items (in leave-one-out the same), by their positions here."""
 
     def ranked(self, queries: IntArray) -> IntArray:
         """Return how many items each of these queries ranks: all that are not excluded."""

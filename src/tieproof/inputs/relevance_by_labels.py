@@ -89,7 +89,6 @@ class Labels(Relevance):
         return np.argsort(self.query_class, kind="stable")
 
     def _members(self, places: slice | IntArray) -> IntArray:
-        """Some of the members."""
         return self.members[places].astype(np.int64)
 
     def related(self, queries: IntArray) -> IntArray:

@@ -164,7 +164,6 @@ def _refuse_distances(value: Any) -> None:
 
 
 def _is_collection(value: Any) -> bool:
-    """Whether these may be the documents of a query."""
     return isinstance(value, Mapping | list | tuple | set | frozenset) and not hasattr(value, "_fields")
 
 
@@ -244,6 +243,5 @@ def _numbers_of(
 
 
 def _shown(value: Any) -> str:
-    """The beginning of a value, for messages."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}…"

@@ -44,10 +44,7 @@ def is_table(given: Any) -> bool:
 
 
 def _read(values: Any, what: Number) -> tuple[list[Array], list[FloatArray], Array]:
-    """Return the lists of a table, with their numbers and grades, and the names of their queries, sorted.
-
-    what : the column of the numbers
-    """
+    """Return the lists of a table, with their numbers and grades, and the names of their queries, sorted."""
     is_file = isinstance(values, str | os.PathLike)
     frame, name, number, grade = _named_columns(values, what)
     query, document = name_of_column(frame, "query"), name_of_column(frame, "document")
@@ -85,10 +82,7 @@ def _read(values: Any, what: Number) -> tuple[list[Array], list[FloatArray], Arr
 
 
 def labels_and_scores(table: Any) -> tuple[Array, Array, bool]:
-    """Return the labels and the scores of pairs in a table, whose other columns are not read.
-
-    The last value is whether the scores are distances, which are read from a table without scores.
-    """
+    """Return the labels and scores of pairs in a table, and whether these are distances, for lack of scores."""
     frame, name, *columns = _named_columns(table, "score", or_distance=True)
     score, label = (tables.as_column(tables.numbers(column_called(frame, column, name))) for column in columns)
     return label, score, name_of_column(frame, "score") is None

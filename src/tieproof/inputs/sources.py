@@ -108,7 +108,6 @@ def read(values: Any, role: Role, queries: Numbers) -> Source:
 
 
 def _reader_of(values: Any, role: Role) -> Callable[[Any, Role, Numbers], Source]:
-    """Return the function that reads values of this kind, or a file with this extension."""
     if role is QRELS and isinstance(values, str) and values.startswith(LIBRARIES):
         return _from_library
     if isinstance(values, str | os.PathLike):
@@ -161,7 +160,6 @@ def names_on(source: Source, queries: Numbers, row: int) -> tuple[str, str]:
 
 
 def _named(source: Source, role: Role, queries: Numbers, row: int) -> str:
-    """Return the name of a row's value, for messages."""
     query, document = names_on(source, queries, row)
     return f"{source.name}: the {role.value} of document '{document}' for query '{query}'"
 
@@ -188,11 +186,7 @@ def _from_library(location: str, role: Role, queries: Numbers) -> Source:
 
 
 def _from_lists(values: Any, role: Role, queries: Numbers, called: str = "", lines: Sequence[int] = ()) -> Source:
-    """Return the documents of the lists of queries.
-
-    called : the name of the file
-    lines : the line of the file that each list is on
-    """
+    """Return the documents of lists; `called` is their file, and `lines` are the lines of it that they are on."""
     lists: list[Listed] = []
     entries = entries_of(values, role.name, role.value)
     for at, (query, given) in enumerate(entries):

@@ -11,10 +11,7 @@ from tieproof.ties import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Unjudged(Exclusions):
-    """Only items to leave out: those of the query's group, besides the query itself and given pairs.
-
-    of_groups : the members of each group as relevance by labels; None: there are no groups
-    """
+    """Only items to leave out: those of the query's group (by labels; None: no groups), itself and given pairs."""
 
     of_groups: Labels | None
 

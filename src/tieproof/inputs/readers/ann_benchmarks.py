@@ -26,10 +26,7 @@ BIGANN = "a file of big-ann-benchmarks"
 
 
 def _read_header(path: File, what: str) -> tuple[int, int, int]:
-    """Read the two uint32 numbers at the beginning of a file; return them and the bytes of the file in all.
-
-    what : the two numbers, in words
-    """
+    """Read the two uint32 numbers that a file begins with, `what` in words; return them and the file's size."""
     with reading(path, BIGANN), path.open("rb") as file:
         header = file.read(HEADER)
         size, _ = state_of(path)
@@ -45,7 +42,6 @@ def _read_header(path: File, what: str) -> tuple[int, int, int]:
 
 
 def _check_size(path: File, size: int, promised: int, contents: str) -> None:
-    """Refuse a file that is not as long as its header promises."""
     if size == promised:
         return
     state = "cut short" if size < promised else "too long"
@@ -54,7 +50,6 @@ def _check_size(path: File, size: int, promised: int, contents: str) -> None:
 
 
 def _entry(path: File, name: str, dtype: str, offset: int, shape: tuple[int, ...]) -> Entry:
-    """Return an array of a file that begins at an offset."""
     return stored_array(Location(path, name), BIGANN, np.dtype(dtype), offset, shape)
 
 
@@ -105,11 +100,7 @@ ARCHIVES = (".npz", ".h5", ".hdf5", ".npy", ".ivecs")
 
 
 class RangeLists(NamedTuple):
-    """Lists of items; the items of query q are ids[lims[q]:lims[q + 1]].
-
-    lims : (q + 1,) from 0 to the number of all ids
-    ids : the items of all queries, query after query
-    """
+    """Lists of items; those of query q are ids[lims[q]:lims[q + 1]]."""
 
     lims: Array
     ids: Array

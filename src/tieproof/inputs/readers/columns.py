@@ -69,10 +69,7 @@ class Entry(NamedTuple):
 
 
 def choose(entries: Sequence[Entry], where: Location, wanted: str) -> Entry:
-    """Return the entry that is named, or else the one with a known name, or else the only possible one.
-
-    wanted : a key of `AXES`
-    """
+    """Return the entry that is named, or else the one with a known name, or else the only possible one."""
     if not entries:
         raise InputError(f"{where.path} contains no arrays; give a file with {wanted}.")
     if where.entry is not None:
@@ -171,10 +168,7 @@ def _beside(entries: Sequence[Entry], others: Sequence[Entry]) -> Entry | None:
 
 
 def _like_labels(entries: Sequence[Entry]) -> Entry | None:
-    """Return the last entry of names that occur several times, unlike paths and ids, or else of such integers.
-
-    Predictions (y_pred) are no labels.
-    """
+    """Return the last entry (no predictions) of names that occur several times, unlike ids, or of such integers."""
     integers, entries = None, [entry for entry in entries if "pred" not in _last(entry)]
     for entry in [*entries[: -ENDS - 1 : -1], *entries[:ENDS]]:
         with suppress(InputError):
@@ -191,13 +185,7 @@ def _like_labels(entries: Sequence[Entry]) -> Entry | None:
 
 
 def dimensions(path: File, columns: Sequence[Entry], apart: Collection[str]) -> list[int]:
-    """Return the positions of the columns of a table that are dimensions.
-
-    apart : the columns that an option names, which are not dimensions
-
-    All other columns are dimensions, except those with names of something else, and the one that would be read as the
-    labels.
-    """
+    """Return the positions of columns of numbers that are not named `apart`, by their own names, or as the labels."""
     possible = [
         at
         for at, column in enumerate(columns)
@@ -259,10 +247,7 @@ def refuse_labels(path: File, names: Sequence[str], embeddings: Array, labels: A
 
 
 def outside(names: Sequence[str], known: Collection[str] = ()) -> list[str]:
-    """Return the names outside the series of a common beginning and consecutive numbers, in any order.
-
-    known : other names, which may fill gaps
-    """
+    """Return the names outside the series of one beginning and consecutive numbers, whose gaps `known` may fill."""
     series: dict[str, list[int]] = defaultdict(list)
     for start, number in filter(None, map(_numbered, names)):
         series[start].append(number)

@@ -103,10 +103,7 @@ def comments(text: Bytes, pieces: Sequence[slice]) -> Iterator[bytes]:
 
 
 def pieces_of(text: Bytes, start: int) -> tuple[list[slice], list[slice]]:
-    """Split a text from a position on into pieces of whole lines, at least one.
-
-    Returns the letters of each piece, and the rows of the room that its lines may take.
-    """
+    """Split a text into pieces of whole lines: the letters of each, and the rows that its lines may take."""
     starts = [start]
     for near in range(start + PIECE_BYTES, len(text), PIECE_BYTES):
         if near > starts[-1]:
@@ -130,7 +127,6 @@ def line_at(text: Bytes, at: int) -> int:
 
 
 def _count_of_lines(text: Bytes) -> int:
-    """Return the number of line ends."""
     blocks = (text[start : start + CACHED_BYTES] for start in range(0, len(text), CACHED_BYTES))
     return sum(int(np.count_nonzero(block == NEWLINE)) for block in blocks)
 

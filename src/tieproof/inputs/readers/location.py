@@ -204,15 +204,12 @@ def as_os_errors() -> Iterator[None]:
 
 
 def said(error: Exception) -> str:
-    """Return the message of another library as one line, or the kind of an exception without a message."""
+    """Return the message of another library as one line, or else the kind of the exception."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def with_pipes_read(*files: str) -> list[str | Piped]:
-    """Return the paths of the files, and the contents of those that are pipes or standard input.
-
-    Raises InputError if standard input is given twice, or cannot be read.
-    """
+    """Return the paths of the files, and the contents of those that are pipes or, once, standard input."""
     if files.count(STANDARD_INPUT) > 1:
         raise InputError(
             f"{STANDARD_INPUT} is given twice, but standard input can be read only once; save one of them to a file."
@@ -299,10 +296,7 @@ def broken(
     beginning: bytes | None = None,
     why: str = "it is damaged or cut short; write or copy it again",
 ) -> str:
-    """Return the message for a file that is not of its kind, with the kind that it looks like, or else with a reason.
-
-    beginning : the first bytes of a file whose name says nothing about its kind; None: they are read
-    """
+    """Return the message for a file that is not of its kind; `beginning` if its name is no sign of one."""
     by_name = beginning is None
     if beginning is None:
         with path.open("rb") as file:

@@ -39,10 +39,7 @@ MOST_UNPACKED = {ZIP_STORED: 1, ZIP_DEFLATED: 1032}
 
 
 def stored_array(where: Location, kind: str, dtype: np.dtype[Any], offset: int, shape: tuple[int, ...]) -> Entry:
-    """An array that begins at a byte of a file of some kind; a file that changes while it is read is refused.
-
-    A matrix can be read row by row, too.
-    """
+    """An array that begins at a byte of a file; a matrix can be read row by row, too."""
     path = where.path
 
     def load() -> Array:

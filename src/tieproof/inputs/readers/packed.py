@@ -53,10 +53,7 @@ def is_packed(head: bytes) -> bool:
 
 
 def unpacked_bytes(content: bytes, called: str) -> bytes:
-    """The content of a file, unpacked if it is packed, and the only file of an archive .tar in it.
-
-    Raises InputError if it is damaged, packed by what Python lacks, or an archive of several files.
-    """
+    """The content of a file, unpacked if it is packed, and the only file of an archive .tar in it."""
     packing = _packing(content)
     inner = content if packing is None else packing.unpack(content, called)
     return _only_file(inner, called) if _is_archive(inner) else inner
@@ -74,7 +71,6 @@ def _packing(content: bytes) -> Packing | None:
 
 
 def _only_file(content: bytes, called: str) -> bytes:
-    """The content of the only file of an archive."""
     try:
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
             files = [each for each in archive.getmembers() if each.isfile()]

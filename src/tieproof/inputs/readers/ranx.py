@@ -47,7 +47,6 @@ def _sizes_of(of_queries: Any) -> Any:
 
 
 def _write(of_queries: Any, names: Any, values: Any) -> None:
-    """Write all names and values."""
     row = 0
     for of_documents in of_queries.values():
         for name, value in of_documents.items():

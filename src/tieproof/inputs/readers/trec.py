@@ -79,10 +79,7 @@ BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
 
 class LineLayout(NamedTuple):
-    """The number of columns of a line, and which are the query, the document and the value.
-
-    more : 1 if further columns may follow, which are not read, else 0
-    """
+    """How many columns a line has, which are the query, the document and the value, and 1 if more may follow."""
 
     columns: int
     query: int
@@ -206,7 +203,6 @@ def first_line(text: Bytes, start: int) -> tuple[bytes, int]:
 
 
 def _columns(layout: TrecLayout, value: str) -> LineLayout:
-    """Return the columns of a file, of which one has the values to read."""
     place = layout.columns.index
     return LineLayout(len(layout.columns), place("query"), place("document"), place(value), int(layout.more))
 
@@ -273,10 +269,7 @@ def _read_numbers(path: Path | Piped, layout: TrecLayout, text: Bytes, room: Lin
 
 
 def _refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, split: Bytes, lines: LinesRead) -> NoReturn:
-    """Raise for a line that is too long or has the wrong number of columns.
-
-    split : the text in which blanks within ids are hidden
-    """
+    """Raise for a line that is too long or has, with its blanks hidden in `split`, the wrong number of columns."""
     line = text[lines.at : lines.at + LONGEST_LINE].tobytes().partition(b"\n")[0]
     if lines.status == TOO_LONG:
         raise InputError(

@@ -34,10 +34,7 @@ def is_trial(line: bytes) -> bool:
 
 
 def refuse_rankings(location: str | os.PathLike[str] | Piped, wanted: str, labels: bool = False) -> None:
-    """Refuse qrels, runs and trials where something else is wanted, and name the commands for them.
-
-    labels : whether a line may be a label of three words, such as Boeing 737 400
-    """
+    """Refuse qrels, runs and (unless as `labels`, such as Boeing 737 400) trials, and name the commands for them."""
     try:
         line = first_line(unpacked(location)[1], 0)[0]
     except InputError:

@@ -75,7 +75,6 @@ def are_shards(location: str) -> bool:
 
 
 def _expanded(location: str, beside: set[str]) -> list[Location]:
-    """Return the files of a path, a folder or a pattern."""
     path, entry = parted(location)
     names, is_folder = _files_of(path)
     if is_folder:
@@ -144,10 +143,7 @@ def in_natural_order(name: str) -> tuple[list[tuple[str, int]], str]:
 
 
 def file_beside(file: File, word: str, folders: dict[str, set[str]]) -> File | None:
-    """Return the file whose name adds a word to that of another one, such as part-0.labels.npy, or None.
-
-    folders : the names of the files in the folders that were listed so far; each folder is listed once
-    """
+    """Return the file whose name adds a word, as part-0.labels.npy does, or None; folders listed are in `folders`."""
     whole = str(file)
     folder, stem = whole[: len(whole) - len(file.name)], PurePosixPath(file.name).stem
     if folder not in folders:
@@ -189,7 +185,6 @@ class Shard(NamedTuple):
 
 
 def _check_state(shard: Shard) -> None:
-    """Refuse a file that is gone or has changed."""
     try:
         size, changed = state_of(shard.file)
     except FileNotFoundError:
@@ -267,7 +262,6 @@ class StoredRows:
         return StoredRows, (self.shards,)
 
     def __len__(self) -> int:
-        """Return the number of rows of all files together."""
         return self.shape[0]
 
     @property

@@ -182,7 +182,6 @@ def _column(shards: Sequence[Shard], wanted: Paths, what: str) -> Array:
 
 
 def _rows(shards: Sequence[Shard]) -> dict[str, int]:
-    """Return the number of rows of each shard."""
     return {f"{shard.name} has": shard.rows for shard in shards}
 
 

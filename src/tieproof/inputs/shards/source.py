@@ -88,11 +88,9 @@ class RankedRows:
         return cls(source, convert, (source.shape[0], first.shape[1]), first.dtype)
 
     def __len__(self) -> int:
-        """The number of rows."""
         return self.shape[0]
 
     def __getitem__(self, span: slice) -> Embeddings:
-        """Consecutive rows."""
         start, stop, _ = span.indices(len(self))
         return self.read(start, max(start, stop))
 
