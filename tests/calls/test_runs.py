@@ -17,7 +17,7 @@ import pytest
 import oracle
 import tieproof as tp
 from tieproof.evaluation.runs import evaluate_run
-from tieproof.inputs.copies import HOW
+from tieproof.inputs.lists import HOW
 from tieproof.inputs.readers import lines, trec
 from tieproof.native.threads import for_each
 

@@ -37,12 +37,6 @@ class JudgedDocuments(NamedTuple):
     sought: BoolArray
     rules: ListRules = DEFAULT
 
-    def names(self, rows: Sequence[int]) -> list[str | None]:
-        """Return the ids of the documents of some rows as strings; None for bytes that are not UTF-8."""
-        if self.ids is not None:
-            return [self.ids[row] for row in rows]
-        return [as_text(self.documents.id(row)) for row in rows]
-
     def without_own(self, queries: Numbers) -> "JudgedDocuments":
         """The judgments if a document with the id of its query is neither relevant nor judged not relevant."""
         own = own_rows(DocumentTable(self.documents, len(queries)), queries)
@@ -193,17 +187,16 @@ def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> 
     row, query = table.find(judged.documents), source.documents.query
     first = np.flatnonzero(np.diff(query, prepend=-1))
     of_judged = np.where((row < 0) | ~judged.sought, np.nan, source.value[row])
-    given = None if source.before is None else _extent(*source.before, len(table.first) - 1)
+    given = None
+    if source.before is not None:
+        listed, value = source.before
+        smallest = np.full(len(table.first) - 1, np.inf)
+        np.minimum.at(smallest, listed, value)
+        given = np.bincount(listed, minlength=len(smallest)), smallest
     length = np.diff(first, append=len(query))
-    ranked = RankedDocuments(query[first], length, source.value, of_judged, said=source.said, given=given)
-    return ranked._replace(ordered=source.ordered)
-
-
-def _extent(query: IntArray, value: FloatArray, count: int) -> tuple[IntArray, FloatArray]:
-    """Return the length and the smallest score of the list of each of so many queries."""
-    smallest = np.full(count, np.inf)
-    np.minimum.at(smallest, query, value)
-    return np.bincount(query, minlength=count), smallest
+    return RankedDocuments(
+        query[first], length, source.value, of_judged, said=source.said, given=given, ordered=source.ordered
+    )
 
 
 def _from_plain_dictionary(
@@ -223,7 +216,8 @@ def _from_plain_dictionary(
     rows = np.flatnonzero(judged.sought)
     query_of_row = judged.documents.query[rows]
     rows = rows[np.argsort(query_of_row, kind="stable")]
-    names: list[Any] = judged.names(rows.tolist())
+    ids, documents = judged.ids, judged.documents
+    names: list[Any] = [as_text(documents.id(row)) if ids is None else ids[row] for row in rows.tolist()]
     called = [as_text(name) for name in queries]
     if None in names:  # bytes that are not UTF-8
         return None

@@ -8,9 +8,9 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import first_true
-from tieproof.inputs.copies import DUPLICATES, HOW, Duplicates, first_places, left_out
 from tieproof.inputs.documents import DocumentTable, documents_called, documents_of
 from tieproof.inputs.ids import as_ids
+from tieproof.inputs.lists import DUPLICATES, HOW, Duplicates, first_places, left_out
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import text
 from tieproof.inputs.readers.trec import Numbers

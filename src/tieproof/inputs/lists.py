@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,12 @@ BLOCK_ENTRIES = 2**22
 
 Rows = Array | list[Array]
 """A matrix of lists, or a list of one-dimensional arrays."""
+
+Duplicates = Literal["error", "first"]
+DUPLICATES = ("error", "first")
+
+HOW = "Keep one of them, or pass duplicates='first' (--duplicates first), so that it counts at its first place."
+"""What to do about an id that occurs twice in a run or in a list of neighbors."""
 
 
 def as_rows(values: Any, name: str) -> Rows:
@@ -52,6 +58,28 @@ def rounded_rows(values: Any, name: str, precision: str | None) -> Rows:
     """Return the rows, with their numbers rounded to a precision if there is one."""
     rows = as_rows(values, name)
     return rounded(rows, precision) if isinstance(rows, np.ndarray) else [rounded(row, precision) for row in rows]
+
+
+def first_places(code: IntArray, number: Array, small_is_near: bool) -> IntArray:
+    """Return the rows of the nearest copy of each item, ascending; of equally near ones that of the first.
+
+    code : a number for each item of each list
+
+    >>> first_places(np.array([7, 8, 7, 7]), np.array([0.5, 0.1, 0.9, 0.9]), small_is_near=False).tolist()
+    [1, 2]
+    """
+    _, place = np.unique(number, return_inverse=True)
+    order = np.lexsort((place if small_is_near else -place, code))
+    ordered = code[order]
+    return np.sort(order[np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))])
+
+
+def left_out(copies: int) -> tuple[str, ...]:
+    """The sentence on ids that occurred before."""
+    if not copies:
+        return ()
+    ids, are = ("id", "is") if copies == 1 else ("ids", "are")
+    return (f"{copies:,} repeated {ids} {are} left out: an item counts at its first place.",)
 
 
 def check_shapes(
@@ -246,18 +274,11 @@ class JudgedLists(NamedTuple):
     def of(cls, numbers: Array, start: IntArray) -> "JudgedLists":
         """Judge the numbers of lists, which begin at `start`: above 0 is relevant, 0 is not, below 0 is excluded."""
         pointer, excluded_pointer = np.zeros((2, len(start)), dtype=np.int64)
-        room = 1 + max(int(np.diff(start).max()), int(start[-1] - start[0]) // 16)
+        room = 1 + int(start[-1] - start[0])  # what is not written takes no memory
         items, excluded = np.empty((2, room), dtype=np.int64)
-        grades = np.empty(room)
-        graded, wrong, done = False, False, 0
-        while True:
-            block = RelevantBlock(pointer, items, grades, excluded_pointer, excluded)
-            judged = list_judged(numbers, start, done, block)
-            graded, wrong, done = graded or judged.graded, wrong or judged.wrong, judged.done
-            if done == len(start) - 1:
-                return cls(block, graded, wrong)
-            items, excluded = (np.append(each, np.empty_like(each)) for each in (items, excluded))
-            grades = np.append(grades, np.empty_like(grades))
+        block = RelevantBlock(pointer, items, np.empty(room), excluded_pointer, excluded)
+        judged = list_judged(numbers, start, 0, block)
+        return cls(block, judged.graded, judged.wrong)
 
 
 JUDGED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32", "int8")))

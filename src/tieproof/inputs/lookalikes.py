@@ -10,10 +10,9 @@ from tieproof.inputs.identities import Words
 from tieproof.inputs.lists import LabeledRows
 from tieproof.inputs.multi_vectors import MultiVectors
 from tieproof.inputs.relevance import Exclusions
-from tieproof.inputs.relevance_by_labels import Labels
+from tieproof.inputs.relevance_by_labels import Labels, Unjudged
 from tieproof.inputs.shards.source import RankedRows
 from tieproof.inputs.sparse_rows import SparseRows
-from tieproof.inputs.unjudged import Unjudged
 from tieproof.ties import Array, FloatArray, IntArray
 
 FEWEST_ALIKE = 4  # rows for a warning: smaller inputs are often examples

@@ -1,6 +1,6 @@
 """The relevant and the excluded items of all queries; the engine reads them one block of queries at a time.
 
-`relevance_by_labels.py` and `judgments.py` have the kinds of relevance, and `unjudged.py` has exclusions alone.
+`relevance_by_labels.py` and `judgments.py` have the kinds of relevance.
 """
 
 from abc import ABC, abstractmethod

@@ -1,4 +1,7 @@
-"""Relevance by labels: one for each query and each item, or columns of 0/1 of which they may have several."""
+"""Relevance by labels: one for each query and each item, or columns of 0/1 of which they may have several.
+
+`Unjudged` is no relevance, and only leaves out the items of groups, which are labels, too.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.inputs.relevance import NOTHING, Excluded, Relevance, ranges
+from tieproof.inputs.relevance import NOTHING, Excluded, Exclusions, Relevance, ranges
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 
@@ -166,3 +169,29 @@ class MultiLabels(Relevance):
 def by_labels(own: Array, of_items: Array | None, excluded: Excluded = NOTHING) -> Relevance:
     """Relevance by checked labels: one each, or columns."""
     return MultiLabels.of(own, of_items, excluded) if own.ndim == 2 else Labels.of(own, of_items, excluded)
+
+
+@dataclass(frozen=True, eq=False)
+class Unjudged(Exclusions):
+    """Only items to leave out: those of the query's group (by labels; None: no groups), itself and given pairs."""
+
+    of_groups: Labels | None
+
+    @classmethod
+    def of(cls, n_queries: int, n_items: int | None, excluded: Excluded = NOTHING) -> "Unjudged":
+        """The exclusions of so many queries and items; n_items None: leave-one-out."""
+        groups = None if excluded.groups is None else Labels.of(*excluded.groups)
+        count = n_queries if n_items is None else n_items
+        return cls(n_queries, count, n_items is None, Excluded(None, excluded.pairs), groups)
+
+    def pairs(self, queries: IntArray) -> tuple[IntArray, IntArray, FloatArray | None]:
+        """The items of the queries' groups, with a grade that excludes them."""
+        if self.of_groups is None:
+            nothing = np.zeros(0, dtype=np.int64)
+            return nothing, nothing, None
+        position, item, _ = self.of_groups.pairs(queries)
+        return position, item, np.full(len(item), -1.0)
+
+    def order(self) -> tuple[IntArray, IntArray]:
+        """The queries and the items, each sorted by their group."""
+        return super().order() if self.of_groups is None else self.of_groups.order()

@@ -19,7 +19,6 @@ from tieproof.inputs.frames import as_frame, column_called, column_for, name_of_
 from tieproof.inputs.ids import as_ids, numbered
 from tieproof.inputs.lists import in_float64
 from tieproof.inputs.mapped import FileChangedError
-from tieproof.inputs.ranks import contradiction
 from tieproof.inputs.readers import json_lists, trec
 from tieproof.inputs.readers.lines import line_at, unpacked
 from tieproof.inputs.readers.location import Piped, split
@@ -38,8 +37,7 @@ class Role(NamedTuple):
     value: Literal["grade", "score", "distance"]
 
 
-LIBRARIES = ("ir_datasets:", "mteb:")
-"""What names judgments that a library loads, before the name of the data set or the task."""
+LIBRARIES = ("ir_datasets:", "mteb:")  # before the name of a data set or a task whose judgments a library loads
 
 QRELS = Role("The qrels", "are", trec.QRELS, "grade")
 RUN = Role("The run", "is", trec.RUN, "score")
@@ -132,13 +130,18 @@ def _reader_of(values: Any, role: Role) -> Callable[[Any, Role, Numbers], Source
 
 def contradicting_ranks(source: Source, queries: Numbers) -> str | None:
     """Return a sentence on the lists whose ranks contradict their scores; None unless these are most lists."""
-    found = None if source.rank is None else contradiction(source.documents.query, source.rank, source.value)
-    if found is None:
+    if source.rank is None:
         return None
-    wrong, lists, query = found
-    name = list(queries)[query].decode(errors="replace")
+    order = np.lexsort((-source.value, source.rank, source.documents.query))
+    query, rank, score = source.documents.query[order], source.rank[order], source.value[order]
+    later = (query[1:] == query[:-1]) & (rank[1:] > rank[:-1])
+    wrong = np.unique(query[1:][later & (score[1:] > score[:-1])])
+    lists = len(np.unique(query[1:][later]))
+    if 2 * len(wrong) <= lists:
+        return None
+    name = list(queries)[wrong[0]].decode(errors="replace")
     return (
-        f"{source.name}: the ranks contradict the scores in {wrong:,} of {lists:,} lists; the first is "
+        f"{source.name}: the ranks contradict the scores in {len(wrong):,} of {lists:,} lists; the first is "
         f"that of query '{name}'. Documents are ranked by their scores, where larger is nearer."
     )
 
@@ -180,8 +183,8 @@ def _from_trec(location: str | os.PathLike[str] | Piped, role: Role, queries: Nu
 
 
 def _from_library(location: str, role: Role, queries: Numbers) -> Source:
-    library = import_module(f"tieproof.inputs.readers.{location.partition(':')[0]}")
-    lists, without_own = library.read(location)
+    library, _, name = location.partition(":")
+    lists, without_own = import_module(f"tieproof.inputs.readers.{library}").read(name)
     return _from_lists(lists, role, queries, location)._replace(without_own=without_own)
 
 

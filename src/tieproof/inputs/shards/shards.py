@@ -5,7 +5,7 @@ kept in memory as one array for all shards.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -169,20 +169,16 @@ def _column(shards: Sequence[Shard], wanted: Paths, what: str) -> Array:
     """
     filled = [shard for shard in shards if shard.rows]
     if _is_name(wanted):
-        return _values(_rows(filled), _places_called(filled, str(wanted), what), what)
+        return _values(filled, _places_called(filled, str(wanted), what), what)
     places = located(wanted, what=what)
-    if len(places) not in (1, len(shards)):
+    if len(places) == len(shards):
+        return _values(filled, [place for shard, place in zip(shards, places, strict=True) if shard.rows], what)
+    if len(places) != 1:
         raise InputError(
             f"There are {len(places)} files of {what} for {len(shards)} shards; give one file for each shard, in the "
             "same order, or one for all."
         )
-    if len(places) < len(shards):
-        return _values({f"{len(shards)} shards have": sum(shard.rows for shard in shards)}, places, what)
-    return _values(_rows(filled), [place for shard, place in zip(shards, places, strict=True) if shard.rows], what)
-
-
-def _rows(shards: Sequence[Shard]) -> dict[str, int]:
-    return {f"{shard.name} has": shard.rows for shard in shards}
+    return _values(shards, places, what)
 
 
 def _usual_labels(shards: Sequence[Shard]) -> Array | None:
@@ -203,7 +199,7 @@ def _usual_labels(shards: Sequence[Shard]) -> Array | None:
     if places and len(places) < len(found):
         labeled, without = (next(shard.file for shard, each in found if bool(each) is has) for has in (True, False))
         raise InputError(f"{labeled} has labels, but {without} has none; give labels for all shards, or name them.")
-    return _values(_rows(shards), places, "labels") if places else None
+    return _values(shards, places, "labels") if places else None
 
 
 def _is_name(wanted: Paths) -> bool:
@@ -235,11 +231,14 @@ def _places_called(shards: Sequence[Shard], name: str, what: str) -> list[Locati
     return places
 
 
-def _values(rows: Mapping[str, int], places: Sequence[Location], what: str) -> Array:
-    """Read the values at these locations, as many as there are rows, and join them to one array."""
+def _values(shards: Sequence[Shard], places: Sequence[Location], what: str) -> Array:
+    """Read the values at these locations, one for each shard or for all, and join them to one array."""
     arrays = list(in_order(read_labels, places, AT_A_TIME))
     first = arrays[0]
-    for (has, count), place, values in zip(rows.items(), places, arrays, strict=True):
+    rows = [(f"{shard.name} has", shard.rows) for shard in shards]
+    if len(places) < len(shards):
+        rows = [(f"{len(shards)} shards have", sum(shard.rows for shard in shards))]
+    for (has, count), place, values in zip(rows, places, arrays, strict=True):
         if len(values) != count:
             raise InputError(
                 f"{has} {count:,} rows, but {place} has {len(values):,} {what}; give one for each row, in the same "
