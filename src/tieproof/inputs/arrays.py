@@ -13,8 +13,7 @@ from tieproof.ties import Array, FloatArray
 
 Embeddings = Array
 
-LARGEST = 2.0**53
-"""float64 represents every integer up to this size."""
+LARGEST = 2.0**53  # float64 represents every integer up to this size
 
 INEXACT_GRADE = (
     "The relevance contains a grade beyond 2^53, which float64 cannot represent exactly. Pass smaller grades."
@@ -36,8 +35,7 @@ SCALARS = (int, float, complex, str, bytes, np.generic)
 """The types of the elements of a list that is not nested further."""
 
 
-DICTIONARIES = "dictionaries"
-"""What messages call sparse rows {term: weight}."""
+DICTIONARIES = "dictionaries"  # what messages call sparse rows {term: weight}
 
 
 def as_array(values: Any, name: str) -> Array:

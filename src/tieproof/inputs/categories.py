@@ -16,11 +16,8 @@ from tieproof.inputs.readers import text
 from tieproof.ties import Array, BoolArray, IntArray
 
 Average = Literal["micro", "macro"]
-AVERAGES = ("micro", "macro")
-"""micro: the mean over all queries; macro: the mean of the means of the categories."""
-
-MOST_NAMED = 10
-"""The number of categories that a message lists."""
+AVERAGES = ("micro", "macro")  # micro: the mean over all queries; macro: the mean of the means of the categories
+MOST_NAMED = 10  # the number of categories that a message lists
 
 
 @dataclass(frozen=True)

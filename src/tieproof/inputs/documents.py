@@ -12,8 +12,7 @@ from tieproof.ties import IntArray, SmallIntArray, WordArray
 Bytes = npt.NDArray[np.uint8]
 
 EMPTY = np.iinfo(np.uint64).max
-AT_A_TIME = 2**20
-"""The documents that are put into a table between checks for an interruption: a tenth of a second."""
+AT_A_TIME = 2**20  # the documents that are put into a table between checks for an interruption: a tenth of a second
 
 
 class Documents(NamedTuple):

@@ -34,8 +34,7 @@ in columns."""
 TEXTS = frozenset({"query", "topic", "user", "doc", "document", "item"})
 """Of these names, those that hits have for texts and records, too."""
 
-MOST_NAMED = 4
-"""The most of these names that a message shows."""
+MOST_NAMED = 4  # the most of these names that a message shows
 
 
 @cache

@@ -18,11 +18,8 @@ from tieproof.native.calls import native
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
-ROWS_AT_ONCE = 4096
-"""The number of sparse rows whose entries are converted at a time."""
-
-MOST_DIGITS = 53
-"""The binary digits of a float64, to which longer floats are converted."""
+ROWS_AT_ONCE = 4096  # the number of sparse rows whose entries are converted at a time
+MOST_DIGITS = 53  # the binary digits of a float64, to which longer floats are converted
 
 
 def stored_type(values: Any, array: Array) -> str:
@@ -85,14 +82,9 @@ def is_column_of_classes(labels: Array) -> bool:
 
 Words = npt.NDArray[np.uint64]
 
-SALT = np.uint64(0x452821E638D01377)
-"""More digits of pi, so that the labels 5, "5" and b"5" have different words."""
-
-MOST_KEPT = 2**16
-"""The most digests that a result keeps, which take a megabyte."""
-
-DIGESTED = ("float64", "float32", "int64", "uint64", "int32", "int8")
-"""The types of numbers that the kernel reads."""
+SALT = np.uint64(0x452821E638D01377)  # more digits of pi, so that the labels 5, "5" and b"5" have different words
+MOST_KEPT = 2**16  # the most digests that a result keeps, which take a megabyte
+DIGESTED = ("float64", "float32", "int64", "uint64", "int32", "int8")  # the types of numbers that the kernel reads
 
 
 @native
@@ -209,8 +201,7 @@ def _as_digested(rows: Embeddings) -> Embeddings:
     return rows if usual and rows.strides[0] > 0 else np.ascontiguousarray(rows)
 
 
-SORTED = 2**20
-"""About how many digests are sorted at a time."""
+SORTED = 2**20  # about how many digests are sorted at a time
 
 
 def _in_any_order(digests: Words) -> Iterator[Words]:

@@ -21,11 +21,8 @@ Text = TypeVar("Text", str, bytes)
 JOIN = "Join them into one dimension, for example with torch.cat or numpy.concatenate."
 """The advice for labels that are batches."""
 
-MOST_BYTES = 2**30
-"""The bytes that any array of strings may take."""
-
-MOST_WASTE = 16
-"""A larger array may take at most so many times the space of its letters."""
+MOST_BYTES = 2**30  # the bytes that any array of strings may take
+MOST_WASTE = 16  # a larger array may take at most so many times the space of its letters
 
 INTEGERS = (bool, int, np.bool_, np.integer)
 

@@ -16,8 +16,7 @@ from tieproof.inputs.relevance_by_labels import by_labels
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
-BLOCK_ENTRIES = 2**22
-"""The number of entries of lists that are checked or ranked at a time."""
+BLOCK_ENTRIES = 2**22  # the number of entries of lists that are checked or ranked at a time
 
 Rows = Array | list[Array]
 """A matrix of lists, or a list of one-dimensional arrays."""

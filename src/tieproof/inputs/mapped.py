@@ -25,8 +25,7 @@ from tieproof.ties import Array
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
-PIPED = 2**16
-"""The bytes that a pipe holds."""
+PIPED = 2**16  # the bytes that a pipe holds
 
 
 class Copies:

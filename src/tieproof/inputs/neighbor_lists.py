@@ -13,8 +13,7 @@ from tieproof.inputs.relevance import Relevance, pointers, sorted_contains
 from tieproof.inputs.relevance_by_labels import Labels
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
-NOTHING = -1
-"""The id that means that nothing was found."""
+NOTHING = -1  # the id that means that nothing was found
 
 
 class Returned(NamedTuple):

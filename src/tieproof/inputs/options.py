@@ -15,11 +15,8 @@ from tieproof.ties import Array
 UNITS = ("", "k", "m", "g", "t")
 """The units of memory, each 1000 bytes of the one before, or 1024 with an i: kB, MB, … and KiB, MiB, …."""
 
-MOST_MEMORY = 2.0**62
-"""More bytes than any machine has."""
-
-MOST_THREADS = 2**16
-"""More threads than any machine runs at once."""
+MOST_MEMORY = 2.0**62  # more bytes than any machine has
+MOST_THREADS = 2**16  # more threads than any machine runs at once
 
 
 def check_choice(name: str, value: Any, known: Iterable[str]) -> None:

@@ -21,8 +21,7 @@ WRAPPERS = (
 )
 """The keys or attributes of answers that contain the hits."""
 
-NAMES = (*names_in_hits("query"), "query")
-"""The names of the query beside its documents."""
+NAMES = (*names_in_hits("query"), "query")  # the names of the query beside its documents
 
 
 class Listed(NamedTuple):

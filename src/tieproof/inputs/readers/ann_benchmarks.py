@@ -19,8 +19,7 @@ from tieproof.inputs.readers.location import AGAIN, File, Location, broken, chec
 from tieproof.inputs.readers.npy import stored_array
 from tieproof.ties import Array
 
-HEADER = 8
-"""Bytes of two numbers."""
+HEADER = 8  # bytes of two numbers
 
 BIGANN = "a file of big-ann-benchmarks"
 

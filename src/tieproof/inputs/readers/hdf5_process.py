@@ -58,8 +58,7 @@ def read(
     return from_bytes(values.reshape(-1).tolist(), where).reshape(values.shape)
 
 
-SPARE = 2**30
-"""The bytes of memory that anything may take, whatever a file says."""
+SPARE = 2**30  # the bytes of memory that anything may take, whatever a file says
 
 COPIES, OF_TEXT = 3, 8
 """How many times the size of its data, and that of a file of strings, reading may take in addition."""

@@ -22,16 +22,12 @@ from tieproof.native.threads import for_each, in_order
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # written by some editors at the beginning
 TAB, NEWLINE, RETURN, BLANK, HASH, HIDDEN = map(np.uint8, b"\t\n\r #\x1f")
 
-PIECE_BYTES = 2**22
-"""The lines that a thread reads between checks for an interruption: some milliseconds."""
-
-CACHED_BYTES = 2**18
-"""The letters that are compared at a time, so that the answers stay in a cache."""
+PIECE_BYTES = 2**22  # the lines that a thread reads between checks for an interruption: some milliseconds
+CACHED_BYTES = 2**18  # the letters that are compared at a time, so that the answers stay in a cache
 
 LONGEST_LINE = 2**20
 
-MOST_SHOWN = 60
-"""The letters of a line or a cell that a message shows."""
+MOST_SHOWN = 60  # the letters of a line or a cell that a message shows
 
 
 def unpacked(location: str | os.PathLike[str] | Piped) -> tuple[Path | Piped, Bytes]:

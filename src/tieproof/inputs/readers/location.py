@@ -17,8 +17,7 @@ from typing import IO, Any, BinaryIO, NamedTuple
 
 from tieproof.errors import InputError, MissingExtraError, library
 
-OWN = "file://"
-"""The URLs of local files, which are read without fsspec."""
+OWN = "file://"  # the URLs of local files, which are read without fsspec
 
 MARKS = ["ETag", "etag", "md5Hash", "md5", "mtime", "LastModified", "last_modified", "modified", "updated", "created"]
 """The names under which storages report a mark that differs if a file has changed, the most reliable first."""

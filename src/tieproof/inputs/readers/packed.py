@@ -43,8 +43,7 @@ PACKINGS = {
 }
 """The ways to pack a file, by its first bytes."""
 
-HEAD = 512
-"""The first bytes of a file, which tell how it is packed."""
+HEAD = 512  # the first bytes of a file, which tell how it is packed
 
 
 def is_packed(head: bytes) -> bool:

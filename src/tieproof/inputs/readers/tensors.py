@@ -22,8 +22,7 @@ from tieproof.ties import Array
 SAFETENSORS = "a safetensors file (.safetensors)"
 TORCH = "tensors saved by PyTorch (.pt)"
 
-LONGEST_HEADER = 100_000_000
-"""The most bytes of a header that the format safetensors allows."""
+LONGEST_HEADER = 100_000_000  # the most bytes of a header that the format safetensors allows
 
 DTYPES = {
     "F64": "<f8",
@@ -44,8 +43,7 @@ DTYPES = {
 FIRST_SAFE = 2, 10
 """The first version of PyTorch whose `weights_only` runs no code that is known: CVE-2025-32434, CVE-2026-24747."""
 
-MOST_BYTES = 2**30
-"""The bytes that any tensor of PyTorch may take in memory."""
+MOST_BYTES = 2**30  # the bytes that any tensor of PyTorch may take in memory
 
 MOST_UNPACKED = 1024
 """A larger tensor, with repeated rows or omitted zeros, may take at most so many times the size of its file."""

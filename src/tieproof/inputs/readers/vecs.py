@@ -19,11 +19,8 @@ from tieproof.inputs.readers.location import AGAIN, File, Location, broken, read
 from tieproof.inputs.readers.npy import raw_rows, unchanged
 from tieproof.ties import Array
 
-HEADER = 4
-"""The bytes of the number before each vector."""
-
-PIECE = 4 * 2**20
-"""How many bytes are read at a time."""
+HEADER = 4  # the bytes of the number before each vector
+PIECE = 4 * 2**20  # how many bytes are read at a time
 
 
 def entries(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:

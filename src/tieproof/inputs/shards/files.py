@@ -154,11 +154,8 @@ def file_beside(file: File, word: str, folders: dict[str, set[str]]) -> File | N
     return file_at(folder + names[0]) if names else None
 
 
-KEPT_OPEN = 16
-"""The number of files whose readers are kept, those used most recently."""
-
-GAP = 2**16
-"""When single rows are taken, gaps of at most so many bytes between two rows are read, too."""
+KEPT_OPEN = 16  # the number of files whose readers are kept, those used most recently
+GAP = 2**16  # when single rows are taken, gaps of at most so many bytes between two rows are read, too
 
 
 class Shard(NamedTuple):

@@ -21,11 +21,8 @@ from tieproof.inputs.shards.files import PATTERN, Paths, Shard, StoredRows, file
 from tieproof.native.threads import in_order
 from tieproof.ties import Array
 
-AT_A_TIME = 8
-"""The number of files that are opened or read at a time."""
-
-USUAL = ("labels", "label")
-"""The usual words in the names of files next to shards, if no word is given."""
+AT_A_TIME = 8  # the number of files that are opened or read at a time
+USUAL = ("labels", "label")  # the usual words in the names of files next to shards, if no word is given
 
 UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
