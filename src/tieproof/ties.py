@@ -263,14 +263,10 @@ class Ties:
 
 @dataclass(frozen=True)
 class JudgedTies:
-    """The ties of Q queries when all items without a judgment are left out of their rankings.
+    """The ties of Q queries when all items without a judgment are left out of their rankings."""
 
-    ties : the ties, with the relevant items of the whole rankings, listed and missing
-    n_others : (Q,) items that were judged not relevant, in the list or not
-    """
-
-    ties: Ties
-    n_others: IntArray
+    ties: Ties  # with the relevant items of the whole rankings, listed and missing
+    n_others: IntArray  # (Q,) items that were judged not relevant, in the list or not
 
     def at_level(self, level: float) -> "JudgedTies":
         """Return the ties if only items of at least this grade are relevant; the others were judged not relevant."""

@@ -22,18 +22,12 @@ MOST_NAMED = 10  # the number of categories that a message lists
 
 @dataclass(frozen=True)
 class Categories:
-    """The categories of a result's queries.
+    """The categories of a result's queries."""
 
-    names : (C,) the names, sorted
-    of_query : (Q,) for each evaluated query the position of its category in `names`
-    of_empty : the same for each query with nothing relevant
-    counted : (C,) whether a category has a query that the means include
-    """
-
-    names: Array
-    of_query: IntArray
-    of_empty: IntArray
-    counted: BoolArray
+    names: Array  # (C,) sorted
+    of_query: IntArray  # (Q,) for each evaluated query the position of its category in `names`
+    of_empty: IntArray  # the same for each query with nothing relevant
+    counted: BoolArray  # (C,) whether a category has a query that the means include
 
     @classmethod
     def of(cls, of_query: Array, of_empty: Array, counted: BoolArray) -> "Categories":

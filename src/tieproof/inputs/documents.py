@@ -16,17 +16,12 @@ AT_A_TIME = 2**20  # the documents that are put into a table between checks for 
 
 
 class Documents(NamedTuple):
-    """A row for each document of a query; made from files, dictionaries and frames, and read by `DocumentTable`.
+    """A row for each document of a query; made from files, dictionaries and frames, and read by `DocumentTable`."""
 
-    text : the bytes of all ids
-    at, length : (n,) the start and length of each document's id in `text`
-    query : (n,) the number of the document's query
-    """
-
-    text: Bytes
-    at: IntArray
-    length: SmallIntArray
-    query: IntArray
+    text: Bytes  # the bytes of all ids
+    at: IntArray  # (n,) the start of each document's id in `text`
+    length: SmallIntArray  # (n,) the length of the id
+    query: IntArray  # (n,) the number of the document's query
 
     def id(self, row: int) -> bytes:
         """Return the id of the document of a row."""

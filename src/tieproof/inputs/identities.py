@@ -247,14 +247,10 @@ class Digests(NamedTuple):
 
 
 class Hashed(NamedTuple):
-    """What is computed of all digests of a data set.
+    """What is computed of all digests of a data set."""
 
-    fingerprint : 64 digits, which may be published
-    key : the key of the queries' digests in a record; b"" if the data is not at hand
-    """
-
-    fingerprint: str
-    key: bytes = b""
+    fingerprint: str  # 64 digits, which may be published
+    key: bytes = b""  # of the queries' digests in a record; empty if the data is not at hand
 
     def hashed(self) -> "Hashed":
         """Return this."""

@@ -24,18 +24,13 @@ from tieproof.ties import BoolArray, FloatArray, IntArray
 
 
 class JudgedDocuments(NamedTuple):
-    """The documents of the qrels, and the grade of each.
-
-    ids : the ids of the documents; None if they were read from a file, as bytes
-    sought : which documents are looked up in the run
-    rules : what counts in the lists of the run
-    """
+    """The documents of the qrels, and the grade of each."""
 
     documents: Documents
     grade: FloatArray
-    ids: Sequence[str] | None
-    sought: BoolArray
-    rules: ListRules = DEFAULT
+    ids: Sequence[str] | None  # of the documents; None if they were read from a file, as bytes
+    sought: BoolArray  # which documents are looked up in the run
+    rules: ListRules = DEFAULT  # what counts in the lists of the run
 
     def without_own(self, queries: Numbers) -> "JudgedDocuments":
         """The judgments if a document with the id of its query is neither relevant nor judged not relevant."""
@@ -52,30 +47,17 @@ MOST_COMPARED = 1000
 
 
 class RankedDocuments(NamedTuple):
-    """The scores of a run, and the scores of the judged documents.
+    """The scores of a run, in sequences of documents of one query, and the scores of the judged documents."""
 
-    query, length : (s,) the query and the length of each sequence of documents of one query; none is empty, and a
-        query may have several
-    score : (n,) the scores, sequence after sequence
-    of_judged : the score of each judged document; NaN if the run lacks the document or if it was not looked up
-    unlike : a warning with an example of the ids in both, if the run has a query of the qrels, but no judged document
-        of any query
-    others : the run as it may have been meant instead
-    said : sentences on how the run was read, for the result
-    given : (queries,) twice: the length and the smallest score of each list before documents were left out of it;
-        None if none was
-    ordered : whether the scores are the ranks of integers that float64 does not tell apart
-    """
-
-    query: IntArray
-    length: IntArray
-    score: FloatArray
-    of_judged: FloatArray
-    unlike: str | None = None
-    others: "tuple[Otherwise, ...]" = ()
-    said: tuple[str, ...] = ()
-    given: tuple[IntArray, FloatArray] | None = None
-    ordered: bool = False
+    query: IntArray  # (s,) of each sequence; a query may have several
+    length: IntArray  # (s,) of each sequence; none is empty
+    score: FloatArray  # (n,) sequence after sequence
+    of_judged: FloatArray  # of each judged document; NaN if the run lacks it or if it was not looked up
+    unlike: str | None = None  # a warning, if the run has a query of the qrels, but no judged document of any
+    others: "tuple[Otherwise, ...]" = ()  # the run as it may have been meant instead
+    said: tuple[str, ...] = ()  # sentences on how the run was read, for the result
+    given: tuple[IntArray, FloatArray] | None = None  # lengths and smallest scores before documents were left out
+    ordered: bool = False  # whether the scores are the ranks of integers that float64 does not tell apart
 
     def rounded(self, precision: str | None) -> "RankedDocuments":
         """The documents with their scores rounded to a precision."""
@@ -86,18 +68,12 @@ class RankedDocuments(NamedTuple):
 
 
 class Otherwise(NamedTuple):
-    """A run as it may have been meant.
+    """A run as it may have been meant."""
 
-    said : what looks like it
-    how : what is different about it, before its score
-    advice : what to do if it was meant
-    always : whether this is said even if no score is different
-    """
-
-    said: str
-    how: str
-    advice: str
-    always: bool
+    said: str  # what looks like it
+    how: str  # what is different about it, before its score
+    advice: str  # what to do if it was meant
+    always: bool  # whether this is said even if no score is different
     judged: JudgedDocuments
     ranked: RankedDocuments
 

@@ -27,14 +27,10 @@ class RelevantBlock(NamedTuple):
 
 
 class Excluded(NamedTuple):
-    """The items that are left out of rankings, in addition to the query itself.
+    """The items that are left out of rankings, in addition to the query itself."""
 
-    groups : the groups of the queries and of the items; items with the query's label and group are left out
-    pairs : query * n_items + item, ascending
-    """
-
-    groups: tuple[Array, Array] | None = None
-    pairs: IntArray | None = None
+    groups: tuple[Array, Array] | None = None  # of queries and items: of the query's label, those of its group
+    pairs: IntArray | None = None  # query * n_items + item, ascending
 
 
 NOTHING = Excluded()

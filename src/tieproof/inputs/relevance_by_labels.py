@@ -15,21 +15,15 @@ from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Labels(Relevance):
-    """Relevance by labels: items with the query's label are relevant.
-
-    query_class, item_class : a number for each label, its class; a query whose label no item has gets one class more
-    query_labels, item_labels : the labels themselves
-    members : the items, sorted by their class; as int32 where that is enough, as item_class
-    start, size : the start and size of each class in `members`, and of the additional class, which is empty
-    """
+    """Relevance by labels: items with the query's label are relevant."""
 
     query_labels: Array
     item_labels: Array
-    query_class: IntArray
+    query_class: IntArray  # a number for each label; a query whose label no item has gets one class more
     item_class: Array
-    members: Array
-    start: IntArray
-    size: IntArray
+    members: Array  # the items, sorted by their class; as int32 where that is enough, as item_class
+    start: IntArray  # of each class in `members`, and of the additional class
+    size: IntArray  # of each class; the additional one is empty
 
     @classmethod
     def of(cls, query_labels: Array, item_labels: Array | None, excluded: Excluded = NOTHING) -> "Labels":

@@ -25,16 +25,11 @@ NAMES = (*names_in_hits("query"), "query")  # the names of the query beside its 
 
 
 class Listed(NamedTuple):
-    """The documents of a query.
+    """The documents of a query."""
 
-    names : their ids
-    values : their scores or grades; None: the order of a run ranks them, and in qrels the grade is 1
-    kind : what the values are: numbers, the scores of hits, which are expected to fall, or minus the ranks
-    """
-
-    names: list[Any]
-    values: list[Any] | None
-    kind: Literal["numbers", "hits", "ranks"] = "ranks"
+    names: list[Any]  # their ids
+    values: list[Any] | None  # None: the order of a run ranks them, and in qrels the grade is 1
+    kind: Literal["numbers", "hits", "ranks"] = "ranks"  # the scores of hits are expected to fall; ranks are negative
 
 
 def entries_of(values: Any, owner: str, value: str) -> list[tuple[Any, Any]]:

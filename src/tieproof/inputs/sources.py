@@ -44,28 +44,18 @@ RUN = Role("The run", "is", trec.RUN, "score")
 
 
 class Source(NamedTuple):
-    """The documents and values of a file, a dictionary or a data frame.
-
-    name : the name of the source in messages
-    place : returns the position of given rows in words, such as ", on line 3"
-    ids : the ids of the documents; None for a file, where they are bytes
-    rank : the ranks of a run, if it has ranks that may contradict its scores
-    without_own : whether judgments are of a task that leaves a document with the id of its query out of its list
-    said : sentences about how it was read, for the result
-    before : the query and the value of each row as given, if some are left out
-    ordered : whether the values are the ranks of integers that float64 does not tell apart
-    """
+    """The documents and values of a file, a dictionary or a data frame."""
 
     documents: Documents
     value: FloatArray
-    name: str
-    place: Callable[[Sequence[int]], str]
-    ids: list[str] | None = None
-    rank: FloatArray | None = None
-    without_own: bool = False
-    said: tuple[str, ...] = ()
-    before: tuple[IntArray, FloatArray] | None = None
-    ordered: bool = False
+    name: str  # in messages
+    place: Callable[[Sequence[int]], str]  # the position of given rows in words, such as ", on line 3"
+    ids: list[str] | None = None  # of the documents; None for a file, where they are bytes
+    rank: FloatArray | None = None  # of a run, if it has ranks that may contradict its scores
+    without_own: bool = False  # whether a task leaves documents with the id of their query out
+    said: tuple[str, ...] = ()  # sentences about how it was read, for the result
+    before: tuple[IntArray, FloatArray] | None = None  # queries and values of all rows, if some are left out
+    ordered: bool = False  # whether the values are the ranks of integers that float64 does not tell apart
 
     def among(self, rows: Sequence[int] | IntArray) -> "Source":
         """The source with only these rows; their places are not known."""

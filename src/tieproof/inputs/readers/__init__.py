@@ -36,18 +36,12 @@ PathLike = str | os.PathLike[str]
 
 
 class FileFormat(NamedTuple):
-    """How the files of one extension are read.
+    """How the files of one extension are read."""
 
-    entries : returns the arrays in a file, or its columns; the names in its locations help to recognize a header
-    matrix : for a table, returns the columns at some positions, side by side
-    embeddings : False if the format can only contain labels
-    elsewhere : False if only files of this machine can be read
-    """
-
-    entries: Callable[[File, Collection[str]], list[Entry]]
-    matrix: Callable[[File, Collection[str], Sequence[int]], Array] | None = None
-    embeddings: bool = True
-    elsewhere: bool = True
+    entries: Callable[[File, Collection[str]], list[Entry]]  # of a file; the names of columns help to find a header
+    matrix: Callable[[File, Collection[str], Sequence[int]], Array] | None = None  # some columns of a table
+    embeddings: bool = True  # False if the format can only contain labels
+    elsewhere: bool = True  # False if only files of this machine can be read
 
 
 def _late(file: str, function: str, *first: str) -> Callable[..., Any]:

@@ -45,24 +45,15 @@ RowReader = Callable[[int, int], Array]
 
 
 class Entry(NamedTuple):
-    """One array of a file, or one column of a table, not yet read.
+    """One array of a file, or one column of a table, not yet read."""
 
-    name : the name by which it is chosen; "" if the file is a single array
-    shape : its shape; None for a length that is unknown before reading
-    holds : its type and shape, for messages
-    load : reads the array
-    stored : the type of its floats, if NumPy does not have that type
-    rows : reads some of the rows; None if the format can only be read as a whole
-    first : reads the first rows of a format whose other rows take time
-    """
-
-    name: str
-    shape: tuple[int | None, ...]
-    holds: str
+    name: str  # by which it is chosen; "" if the file is a single array
+    shape: tuple[int | None, ...]  # None for a length that is unknown before reading
+    holds: str  # its type and shape, for messages
     load: Callable[[], Array]
-    stored: str | None = None
-    rows: RowReader | None = None
-    first: Callable[[], Array] | None = None
+    stored: str | None = None  # the type of its floats, if NumPy does not have that type
+    rows: RowReader | None = None  # reads some of the rows; None if the format can only be read as a whole
+    first: Callable[[], Array] | None = None  # reads the first rows of a format whose other rows take time
 
 
 def choose(entries: Sequence[Entry], where: Location, wanted: str) -> Entry:

@@ -46,16 +46,13 @@ Numbers = defaultdict[bytes, int]
 
 
 class TrecLayout(NamedTuple):
-    """The columns of a file, the word for its values, and a sentence about another accepted layout.
+    """The columns of a file, and how messages tell of them."""
 
-    more : whether further columns may follow, which are not read
-    """
-
-    kind: str
+    kind: str  # what the file is called
     columns: tuple[str, ...]
-    value: str
-    beside: str = ""
-    more: bool = False
+    value: str  # what its values are called
+    beside: str = ""  # a sentence about another accepted layout
+    more: bool = False  # whether further columns may follow, which are not read
 
 
 QRELS = TrecLayout(
@@ -89,20 +86,16 @@ class LineLayout(NamedTuple):
 
 
 class LineRows(NamedTuple):
-    """Room for the rows of a file: where in the text their ids are, and their values.
-
-    open, open_at, open_length : rows whose number is left to Python, and where that is
-    segment, query_at, query_length : the first row of each run of rows with one query, and where its id is
-    """
+    """Room for the rows of a file: where in the text their ids are, and their values."""
 
     document_at: IntArray
     document_length: SmallIntArray
     value: FloatArray
-    open: IntArray
-    open_at: IntArray
+    open: IntArray  # rows whose number is left to Python
+    open_at: IntArray  # where that number is
     open_length: SmallIntArray
-    segment: IntArray
-    query_at: IntArray
+    segment: IntArray  # the first row of each run of rows with one query
+    query_at: IntArray  # where the id of that query is
     query_length: SmallIntArray
 
     @classmethod

@@ -159,21 +159,15 @@ GAP = 2**16  # when single rows are taken, gaps of at most so many bytes between
 
 
 class Shard(NamedTuple):
-    """One file, with its state when it was opened.
-
-    file, entry : the location of its vectors
-    rows : the number of vectors
-    width, dtype : the length and the type of its vectors; unknown without rows
-    size, changed : the bytes of the file, and a mark that differs if the file has changed
-    """
+    """One file, with its state when it was opened."""
 
     file: File
-    entry: str
-    rows: int
-    width: int
+    entry: str  # the array of its vectors
+    rows: int  # the number of vectors
+    width: int  # their length, unknown without rows, as their type
     dtype: np.dtype[Any]
-    size: int
-    changed: str
+    size: int  # in bytes
+    changed: str  # a mark that differs if the file has changed
 
     @property
     def name(self) -> str:

@@ -70,16 +70,12 @@ class ArraySource:
 
 @dataclass(frozen=True, eq=False)
 class RankedRows:
-    """A source whose rows are converted when they are read; it has a length and slices, as an array has.
-
-    convert : converts stored rows to the same number of rows in the form that a distance ranks
-    shape, dtype : the shape and type of the converted rows
-    """
+    """A source whose rows are converted when they are read; it has a length and slices, as an array has."""
 
     source: RowSource
-    convert: Callable[[Array], Embeddings]
-    shape: tuple[int, int]
-    dtype: np.dtype[Any]
+    convert: Callable[[Array], Embeddings]  # to as many rows in the form that a distance ranks
+    shape: tuple[int, int]  # of the converted rows
+    dtype: np.dtype[Any]  # of the converted rows
 
     @classmethod
     def of(cls, source: RowSource, convert: Callable[[Array], Embeddings]) -> "RankedRows":
