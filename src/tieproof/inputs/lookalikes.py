@@ -116,7 +116,6 @@ def warn_of_other_order(
 ) -> None:
     """Warn if the lists of some queries are in the order of another distance, and most are not in that of this one.
 
-    queries, gallery : return the rows at some positions
     ids : (q, n) the listed items; -1 where there is none
     """
     whole = np.flatnonzero((ids[:, :CHECKED_ROWS] >= 0).all(axis=1))
@@ -211,10 +210,7 @@ def some_of(count: int) -> IntArray:
 def check_direction(rows: Array | Sequence[Array], blocks: Iterable[tuple[Array, Array]], name: str) -> None:
     """Warn if every item of a square matrix is farthest from itself, and relevant items are farther than others.
 
-    The first condition alone may hold because somebody filled the diagonal to take it out of the ranking. So relevant
-    items outside the diagonal must be farther than the other items on average, too.
-
-    blocks : the rows, some at a time, and their relevance
+    The first condition alone may hold because somebody filled the diagonal to take it out of the ranking.
     """
     if not _farthest_on_diagonal(rows, name) or not _farther_on_average(blocks, name):
         return

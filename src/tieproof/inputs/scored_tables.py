@@ -26,9 +26,6 @@ def lists_in(
     """Return lists, what tells their relevance, their categories and average, and the names of a table's queries.
 
     Whatever is no table is returned as it is, without names: a table is a file or a frame without relevance.
-
-    name : "scores" or "distances"
-    judged_by : the relevance, the labels, and what else tells it
     """
     if not is_table(given) or any(each is not None for each in judged_by[:2]):
         return given, judged_by, grouped_by, None

@@ -120,8 +120,6 @@ def read_neighbors(location: PathLike) -> NeighborFile:
 
     A .hdf5 or .npz file contains `neighbors` or `ids`, and possibly `distances`. A .npy or .ivecs file contains ids.
     A file with any other extension, or none, is read in the format of big-ann-benchmarks.
-
-    Raises InputError if the file cannot be read, or does not contain what its header promises.
     """
     where = split(location)
     entries = _entries_of(where, truth)
@@ -142,8 +140,6 @@ def read_ranges(location: PathLike) -> RangeLists:
     """Read lists of the items within a radius: `lims` and `neighbors` of a .hdf5 or .npz file, or a binary file.
 
     location : a file; for an archive with a colon and the name of the group that contains both
-
-    Raises InputError if the file cannot be read, or does not contain what its header promises.
     """
     where = split(location)
     entries = _entries_of(where, ranges)
@@ -192,11 +188,10 @@ def _beside(ids: Entry, entries: list[Entry], name: str) -> Entry | None:
 
 
 def read_returned(location: PathLike, what: str) -> Array:
-    """Read an array as it is stored.
+    """Read an array as it is stored: "ids", "distances", "scores" or "counts".
 
-    location : a file, or a file and one of its entries, as for `read_embeddings`; without an entry, the one called
-        `what` (of ids also `neighbors`, as in files of ann-benchmarks), or the only one
-    what : "ids", "distances", "scores" or "counts"
+    location : as for `read_embeddings`; without an entry, the one called `what`, of ids also `neighbors`, or the only
+        one
     """
     where = split(location)
     entries = entries_of(where)

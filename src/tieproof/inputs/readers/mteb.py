@@ -28,11 +28,7 @@ def has_splits(found: Mapping[str, Any]) -> bool:
 
 
 def of_split(found: Mapping[str, Any], place: str, wanted: str | None, value: str) -> OfSplit:
-    """Return the lists of a split, `wanted` as subset/split; None: of the only one.
-
-    place : what the dictionary was read from, for messages
-    value : what the numbers are, for messages
-    """
+    """Return the lists of a split, `wanted` as subset/split, or of the only one, of what is at a place."""
     splits: dict[str, Any] = {}
     for subset in found.keys() - {MODEL, CONVENTIONS}:
         of_subset = found[subset] if isinstance(found[subset], dict) else {"": None}

@@ -43,12 +43,9 @@ BESIDE = {*NAMES["labels"], *NAMES["ids"], *NAMES["confidences"], "groups", "gro
 
 
 def located(paths: Paths, beside: Iterable[str] = (), what: str = "shards") -> list[Location]:
-    """Return the files of a folder, a pattern or a list of these, each with the entry named after a colon.
+    """Return the files of a folder or a pattern in natural order, part-2 before part-10, or of a list of these.
 
     beside : more words before the extension of files that are not shards but belong to one
-    what : the content of the files in words
-
-    The files of a folder or a pattern are in natural order, part-2 before part-10; a list keeps its order.
     """
     given: list[Any] = list(paths) if isinstance(paths, list | tuple) else [paths]
     if not given or not all(isinstance(each, str | os.PathLike) and os.fspath(each) for each in given):

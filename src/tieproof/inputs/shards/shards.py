@@ -160,9 +160,6 @@ def _column(shards: Sequence[Shard], wanted: Paths, what: str) -> Array:
     """Read one value for each row of the shards.
 
     wanted : the name of a column in every file, or the word in the names of files next to them; or the files
-    what : the values in words, such as "labels"
-
-    Values for a shard without rows are not read.
     """
     filled = [shard for shard in shards if shard.rows]
     if _is_name(wanted):
