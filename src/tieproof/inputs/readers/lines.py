@@ -5,6 +5,7 @@ of the time. One that changes meanwhile is refused.
 """
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -16,8 +17,8 @@ from tieproof.inputs.documents import Bytes
 from tieproof.inputs.mapped import unchanged
 from tieproof.inputs.options import parse_threads
 from tieproof.inputs.readers.location import Piped, check
-from tieproof.inputs.readers.packed import HEAD, is_packed, unpacked_bytes
-from tieproof.native.threads import for_each, in_order
+from tieproof.inputs.readers.packed import unpacked_bytes
+from tieproof.native.threads import in_order
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # written by some editors at the beginning
 TAB, NEWLINE, RETURN, BLANK, HASH, HIDDEN = map(np.uint8, b"\t\n\r #\x1f")
@@ -33,46 +34,19 @@ MOST_SHOWN = 60  # the letters of a line or a cell that a message shows
 def unpacked(location: str | os.PathLike[str] | Piped) -> tuple[Path | Piped, Bytes]:
     """Return a path, or what came through a pipe, and the content, unpacked if compressed, with LF at line ends."""
     path = location if isinstance(location, Piped) else Path(location)
-    if isinstance(path, Path):
-        check(path)
+    if isinstance(path, Piped):
+        return path, _with_newlines(unpacked_bytes(path.content, str(path)))
+    check(path)
     try:
-        if isinstance(path, Piped):
-            return path, _with_newlines(unpacked_bytes(path.content, str(path)))
         with unchanged([os.fspath(path)]):
-            return path, _content_of(path)
+            return path, _with_newlines(unpacked_bytes(path.read_bytes(), str(path)))
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error}); check the disk it is on.") from error
 
 
-def _content_of(path: Path) -> Bytes:
-    with path.open("rb") as file:
-        packed, size = is_packed(file.read(HEAD)), os.fstat(file.fileno()).st_size
-    if packed:
-        return _with_newlines(unpacked_bytes(path.read_bytes(), str(path)))
-    text = np.empty(size, np.uint8)
-
-    def fill(piece: slice) -> None:
-        with path.open("rb") as file:
-            file.seek(piece.start)
-            file.readinto(text[piece].data)
-
-    for_each(fill, slices([*range(0, size, PIECE_BYTES), size]), parse_threads(None))
-    return _with_newlines(text)
-
-
-def _with_newlines(text: bytes | Bytes) -> Bytes:
+def _with_newlines(text: bytes) -> Bytes:
     """Return a text in which LF ends a line that a CR alone ended, as on old Macs; CR and LF remain."""
-    letters = np.frombuffer(text, np.uint8) if isinstance(text, bytes) else text
-    alone: list[int] = []
-    for start in range(0, len(letters), CACHED_BYTES):
-        found = letters[start : start + CACHED_BYTES] == RETURN
-        if found.any():  # a third of the time of flatnonzero
-            at = start + np.flatnonzero(found)
-            alone.extend(at[letters[np.minimum(at + 1, len(letters) - 1)] != NEWLINE].tolist())
-    if alone:
-        letters = letters.copy()
-        letters[alone] = NEWLINE
-    return letters
+    return np.frombuffer(re.sub(rb"\r(?!\n)", b"\n", text) if b"\r" in text else text, np.uint8)
 
 
 def with_blanks_hidden(text: Bytes, tabs: int) -> Bytes:
