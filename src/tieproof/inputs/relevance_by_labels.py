@@ -29,7 +29,7 @@ class Labels(Relevance):
     def of(cls, query_labels: Array, item_labels: Array | None, excluded: Excluded = NOTHING) -> "Labels":
         """Relevance by a label for each query and each item; no labels of items: leave-one-out."""
         items = query_labels if item_labels is None else item_labels
-        members = _stable_order(items)
+        members = np.argsort(items, kind="stable")
         ordered = items[members]
         bounds = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
         known, sizes = ordered[bounds[:-1]], bounds[1:] - bounds[:-1]
@@ -109,15 +109,6 @@ class Labels(Relevance):
         of_query = self.query_class[queries]
         position, index = ranges(self.start[of_query], self.size[of_query])
         return position, self._members(index), None
-
-
-def _stable_order(labels: Array) -> IntArray:
-    """Return indices that sort the labels and keep equal ones in their order; fast where they are small integers."""
-    if labels.dtype.kind == "i":
-        low = labels.min()
-        if int(labels.max()) - int(low) < 2**16:
-            return np.argsort((labels - low).astype(np.uint16), kind="stable")
-    return np.argsort(labels, kind="stable")
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,6 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # written by some editors at the beginning
 TAB, NEWLINE, RETURN, BLANK, HASH, HIDDEN = map(np.uint8, b"\t\n\r #\x1f")
 
 PIECE_BYTES = 2**22  # the lines that a thread reads between checks for an interruption: some milliseconds
-CACHED_BYTES = 2**18  # the letters that are compared at a time, so that the answers stay in a cache
 
 LONGEST_LINE = 2**20
 
@@ -80,7 +79,7 @@ def pieces_of(text: Bytes, start: int) -> tuple[list[slice], list[slice]]:
             behind = text[near - 1 : near + LONGEST_LINE].tobytes().find(b"\n")
             starts.append(near + max(behind, 0))  # or within a line that is refused for its length
     letters = slices([*starts, len(text)])
-    lines = in_order(lambda piece: _count_of_lines(text[piece]), letters, parse_threads(None))
+    lines = in_order(lambda piece: int(np.count_nonzero(text[piece] == NEWLINE)), letters, parse_threads(None))
     ends = [0, *accumulate(lines)]
     ends[-1] += 1  # the last line may have no end
     return letters, slices(ends)
@@ -93,12 +92,7 @@ def slices(bounds: Sequence[int]) -> list[slice]:
 
 def line_at(text: Bytes, at: int) -> int:
     """Return the number of the line, from 1, that contains a position."""
-    return 1 + _count_of_lines(text[:at])
-
-
-def _count_of_lines(text: Bytes) -> int:
-    blocks = (text[start : start + CACHED_BYTES] for start in range(0, len(text), CACHED_BYTES))
-    return sum(int(np.count_nonzero(block == NEWLINE)) for block in blocks)
+    return 1 + int(np.count_nonzero(text[:at] == NEWLINE))
 
 
 def is_number(cell: str | bytes) -> bool:
