@@ -19,8 +19,7 @@ INEXACT_GRADE = (
     "The relevance contains a grade beyond 2^53, which float64 cannot represent exactly. Pass smaller grades."
 )
 
-BLOCK_BYTES = 4 * 2**20
-"""Size of a float64 block in a pass over the rows: small enough for a cache, large enough for NumPy."""
+BLOCK_BYTES = 4 * 2**20  # of a float64 block in a pass over the rows: small enough for a cache, large for NumPy
 
 LOADERS = {
     (".npy",): "numpy.load({})",
@@ -31,8 +30,7 @@ LOADERS = {
 }
 """How files with these extensions are loaded."""
 
-SCALARS = (int, float, complex, str, bytes, np.generic)
-"""The types of the elements of a list that is not nested further."""
+SCALARS = (int, float, complex, str, bytes, np.generic)  # of elements of a list that is not nested further
 
 
 DICTIONARIES = "dictionaries"  # what messages call sparse rows {term: weight}

@@ -31,9 +31,7 @@ pytrec_eval, BEIR, ir_datasets, scikit-learn, torchmetrics, libraries of recomme
 vectors and rerankers; the first one found is read. Letter case, signs between words and an s at the end do not matter
 in columns."""
 
-TEXTS = frozenset({"query", "topic", "user", "doc", "document", "item"})
-"""Of these names, those that hits have for texts and records, too."""
-
+TEXTS = frozenset({"query", "topic", "user", "doc", "document", "item"})  # which hits have for texts, too
 MOST_NAMED = 4  # the most of these names that a message shows
 
 

@@ -42,8 +42,7 @@ class JudgedDocuments(NamedTuple):
 
 ASCII = 128
 
-MOST_COMPARED = 1000
-"""The most ids of a query among which the one most similar to the id of a judged document is looked for."""
+MOST_COMPARED = 1000  # ids of a query among which the one most similar to that of a judged document is looked for
 
 
 class RankedDocuments(NamedTuple):

@@ -18,9 +18,7 @@ from tieproof.ties import Array
 
 Text = TypeVar("Text", str, bytes)
 
-JOIN = "Join them into one dimension, for example with torch.cat or numpy.concatenate."
-"""The advice for labels that are batches."""
-
+JOIN = "Join them into one dimension, for example with torch.cat or numpy.concatenate."  # for labels that are batches
 MOST_BYTES = 2**30  # the bytes that any array of strings may take
 MOST_WASTE = 16  # a larger array may take at most so many times the space of its letters
 

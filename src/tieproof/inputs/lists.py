@@ -18,8 +18,7 @@ from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
 BLOCK_ENTRIES = 2**22  # the number of entries of lists that are checked or ranked at a time
 
-Rows = Array | list[Array]
-"""A matrix of lists, or a list of one-dimensional arrays."""
+Rows = Array | list[Array]  # a matrix of lists, or a list of one-dimensional arrays
 
 Duplicates = Literal["error", "first"]
 DUPLICATES = ("error", "first")
@@ -280,8 +279,7 @@ class JudgedLists(NamedTuple):
         return cls(block, judged.graded, judged.wrong)
 
 
-JUDGED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32", "int8")))
-"""The types of grades that kernels read."""
+JUDGED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32", "int8")))  # that kernels read
 
 
 def as_judged_type(values: Array) -> Array:

@@ -156,8 +156,7 @@ NAMED_NOISE = (*FORMATS, "int8", *PRODUCTS)
 
 
 Rounded = Literal["float32", "float16"]
-PRECISIONS: tuple[str, ...] = get_args(Rounded)
-"""The precisions to which scores and distances that are given are rounded."""
+PRECISIONS: tuple[str, ...] = get_args(Rounded)  # to which given scores and distances are rounded
 
 
 def check_rounded(precision: Any, noise: Any) -> None:

@@ -63,10 +63,7 @@ class Exclusions(ABC):
         """Return the relevant and the excluded items of `queries`."""
         position, item, grade = self.pairs(queries)
         groups, pairs = self.excluded
-        if self.leave_one_out and grade is None and groups is None and pairs is None:
-            keep = item != queries[position]
-            everyone = np.arange(len(queries) + 1)
-            return RelevantBlock(pointers(position[keep], len(queries)), item[keep], None, everyone, queries)
+
         out = np.zeros(len(item), dtype=np.bool_)
         if self.leave_one_out:
             out |= item == queries[position]

@@ -16,8 +16,7 @@ from tieproof.inputs.readers.trec_told import refuse_rankings
 from tieproof.inputs.sources import QRELS, Role, checked, warn_of_ranks
 from tieproof.ties import Array, FloatArray
 
-Number = Literal["score", "distance"]
-"""The column of the numbers that rank."""
+Number = Literal["score", "distance"]  # the column of the numbers that rank
 
 
 def lists_in(

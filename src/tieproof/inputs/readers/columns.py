@@ -40,8 +40,7 @@ MOST_LISTED = 20
 ROWS, ENDS = 1000, 4  # how many rows are looked at to suggest labels, and how many entries at either end of a file
 COMPARED = 1024  # the number of rows that are compared with the labels at a time
 
-RowReader = Callable[[int, int], Array]
-"""Reads the rows start … stop-1 of an array, and little else."""
+RowReader = Callable[[int, int], Array]  # of the rows start … stop-1 of an array, and little else
 
 
 class Entry(NamedTuple):

@@ -59,9 +59,7 @@ def read(
 
 
 SPARE = 2**30  # the bytes of memory that anything may take, whatever a file says
-
-COPIES, OF_TEXT = 3, 8
-"""How many times the size of its data, and that of a file of strings, reading may take in addition."""
+COPIES, OF_TEXT = 3, 8  # times the size of its data, and of a file of strings, that reading may take in addition
 
 
 def _limit_memory(needed: int) -> None:

@@ -263,8 +263,7 @@ BEGINNINGS = {
 }
 LONGEST_BEGINNING = 32
 
-AGAIN = "write or copy it again, or give the right file or extension"
-"""The advice for a file that is damaged, or of another kind."""
+AGAIN = "write or copy it again, or give the right file or extension"  # for a damaged file, or one of another kind
 
 
 @contextmanager

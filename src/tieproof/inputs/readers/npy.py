@@ -28,14 +28,9 @@ ARCHIVE = "an archive of NumPy arrays (.npz)"
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
-LONGEST_HEADER = 10_000
-"""The most bytes of a header, as NumPy allows; NumPy would read a longer one into memory before refusing it."""
-
-PARSER = Lock()
-"""Held while Python parses a header, because Python 3.11 may raise SystemError if two threads parse at a time."""
-
-MOST_UNPACKED = {ZIP_STORED: 1, ZIP_DEFLATED: 1032}
-"""The most bytes into which a byte of an archive can be unpacked, whatever its headers claim."""
+LONGEST_HEADER = 10_000  # bytes, as NumPy allows, which would read a longer one before refusing it
+PARSER = Lock()  # of headers: in Python 3.11, two threads that parse at a time may raise SystemError
+MOST_UNPACKED = {ZIP_STORED: 1, ZIP_DEFLATED: 1032}  # bytes of each byte of an archive, whatever it claims
 
 
 def stored_array(where: Location, kind: str, dtype: np.dtype[Any], offset: int, shape: tuple[int, ...]) -> Entry:

@@ -40,13 +40,9 @@ DTYPES = {
     "BOOL": "?",
 }
 
-FIRST_SAFE = 2, 10
-"""The first version of PyTorch whose `weights_only` runs no code that is known: CVE-2025-32434, CVE-2026-24747."""
-
+FIRST_SAFE = 2, 10  # whose `weights_only` runs no code that is known: CVE-2025-32434, CVE-2026-24747
 MOST_BYTES = 2**30  # the bytes that any tensor of PyTorch may take in memory
-
-MOST_UNPACKED = 1024
-"""A larger tensor, with repeated rows or omitted zeros, may take at most so many times the size of its file."""
+MOST_UNPACKED = 1024  # times the size of its file, of a larger tensor with repeated rows or omitted zeros
 
 
 def of_safetensors(path: File, named: Collection[str] = ()) -> list[Entry]:

@@ -38,11 +38,9 @@ from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
-SAMPLE_BYTES = 2**18
-"""The lines of a run of which the ranks are compared with the scores first: less than a millisecond."""
+SAMPLE_BYTES = 2**18  # of lines whose ranks are compared with the scores first: less than a millisecond
 
-Numbers = defaultdict[bytes, int]
-"""Ids and their numbers, in the order of first use."""
+Numbers = defaultdict[bytes, int]  # ids and their numbers, in the order of first use
 
 
 class TrecLayout(NamedTuple):
@@ -116,8 +114,7 @@ class LinesRead(NamedTuple):
     segments: int
 
 
-READ_ALL, WRONG_COLUMNS, TOO_LONG = 0, 1, 2
-"""The reasons why reading stops: the end, a line with wrong columns, a line that is too long."""
+READ_ALL, WRONG_COLUMNS, TOO_LONG = 0, 1, 2  # why reading stops
 
 
 def numbering() -> Numbers:
