@@ -98,13 +98,6 @@ ARCHIVES = (".npz", ".h5", ".hdf5", ".npy", ".ivecs")
 """Formats with named arrays, or with a single array; all other files are read as those of big-ann-benchmarks."""
 
 
-class RangeLists(NamedTuple):
-    """Lists of items; those of query q are ids[lims[q]:lims[q + 1]]."""
-
-    lims: Array
-    ids: Array
-
-
 class NeighborFile(NamedTuple):
     """Lists of neighbors, (q, n), and their distances, or None if the file has none."""
 
@@ -136,8 +129,8 @@ def read_neighbors(location: PathLike) -> NeighborFile:
     return NeighborFile(ids, np.asarray(distances.load()))
 
 
-def read_ranges(location: PathLike) -> RangeLists:
-    """Read lists of the items within a radius: `lims` and `neighbors` of a .hdf5 or .npz file, or a binary file.
+def read_ranges(location: PathLike) -> tuple[Array, Array]:
+    """Read `lims` and `ids` of the items within a radius, those of query q at ids[lims[q]:lims[q + 1]].
 
     location : a file; for an archive with a colon and the name of the group that contains both
     """
@@ -150,7 +143,7 @@ def read_ranges(location: PathLike) -> RangeLists:
             f"{where} has ids but no '{LIMS}', which tell where the list of each query begins: it contains "
             f"{listed(entries)}. Give a file that contains both."
         )
-    return RangeLists(np.asarray(lims.load()), np.asarray(ids.load()))
+    return np.asarray(lims.load()), np.asarray(ids.load())
 
 
 def _entries_of(where: Location, binary: Callable[[File], list[Entry]]) -> list[Entry]:
