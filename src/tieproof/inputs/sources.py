@@ -259,19 +259,14 @@ def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
         return _located("line", [lines[row] for row in rows]) if lines else _located("row", rows)
 
     source = Source(documents_called(names, query), np.zeros(0), role.name, place, names)
-    rank = _ranks_in(frame) if role.value == "score" else None
+    rank = None
+    if role.value == "score" and "rank" in frame.columns:
+        column = column_called(frame, "rank", "The run")
+        if column.dtype.kind in "iuf" and np.isfinite(column).all():
+            rank = column.astype(np.float64)
     if rank is not None and rank.min(initial=0) >= 0 and name_of_column(frame, "score") is None:
         return source._replace(value=-rank, said=(BY_PLACE,))
     return _with_values(source, column_for(frame, role.value, role.name), role, queries)._replace(rank=rank)
-
-
-def _ranks_in(frame: Any) -> FloatArray | None:
-    """Return the column of ranks; None without one, or if it has anything but finite numbers."""
-    if "rank" not in frame.columns:
-        return None
-    rank = column_called(frame, "rank", "The run")
-    is_number = rank.dtype.kind in "iuf" and np.isfinite(rank).all()
-    return rank.astype(np.float64) if is_number else None
 
 
 def _from_ranx(values: Any, role: Role, queries: Numbers) -> Source:

@@ -20,7 +20,6 @@ from tieproof.inputs.readers.npy import raw_rows, unchanged
 from tieproof.ties import Array
 
 HEADER = 4  # the bytes of the number before each vector
-PIECE = 4 * 2**20  # how many bytes are read at a time
 
 
 def entries(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:
@@ -37,21 +36,17 @@ def entries(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:
         why = f"it has {size:,} bytes and {begins}, which is no whole number of such vectors; {AGAIN}"
         raise InputError(broken(path, what, why=why))
     shape = size // row, width
-    stored = raw_rows(Location(path), np.dtype(np.uint8), 0, row)
+    stored = raw_rows(Location(path), np.dtype([("width", "<i4"), ("vector", kind, (width,))]), 0, 1)
 
     def rows(start: int, stop: int) -> Array:
         """The vectors from one up to another, without the numbers before them."""
-        values, step = np.empty((stop - start, width), kind), max(1, PIECE // row)
-        for first in range(start, stop, step):
-            read = stored(first, min(first + step, stop))
-            widths = np.ascontiguousarray(read[:, :HEADER]).view("<i4")[:, 0]
-            if (other := first_true(widths != width)) is not None:
-                raise InputError(
-                    f"{path} has vectors of different lengths: row 0 has {width:,} dimensions, but row "
-                    f"{first + other:,} has {widths[other]:,}; {AGAIN}."
-                )
-            values[first - start : first - start + len(read)] = np.ascontiguousarray(read[:, HEADER:]).view(kind)
-        return values
+        read = stored(start, stop)[:, 0]
+        if (other := first_true(read["width"] != width)) is not None:
+            raise InputError(
+                f"{path} has vectors of different lengths: row 0 has {width:,} dimensions, but row "
+                f"{start + other:,} has {read['width'][other]:,}; {AGAIN}."
+            )
+        return np.ascontiguousarray(read["vector"])
 
     def load() -> Array:
         with unchanged(path, what):
