@@ -174,11 +174,11 @@ def test_nan_in_a_shard_is_named(tmp_path: Path) -> None:
 def test_duplicates_with_equal_digests_are_compared() -> None:
     """Digests that collide make no duplicates: rows are compared, also those behind the first row of a digest."""
     rows = np.array([[1.0], [2.0], [1.0], [2.0], [3.0], [-0.0], [0.0]])
-    source = ArraySource(rows)
+    source = ArraySource.of(rows)
     own = sides.digests_of(source, Local(), 1)
     assert sides.duplicates_of(source, own) == 3
     assert sides.duplicates_of(source, np.zeros_like(own)) == 3
-    assert sides.duplicates_of(ArraySource(rows[:1]), own[:1]) == 0
+    assert sides.duplicates_of(ArraySource.of(rows[:1]), own[:1]) == 0
 
 
 def test_ids_beyond_32_bits() -> None:

@@ -300,7 +300,7 @@ def _as_ranked(rows: Embeddings | RankedRows, name: str) -> RankedRows:
     """Return rows that are read when they are needed; an array must be finite."""
     if isinstance(rows, RankedRows):
         return rows
-    return RankedRows.of(ArraySource(as_finite_embeddings(rows, name)), unchanged)
+    return RankedRows.of(ArraySource.of(as_finite_embeddings(rows, name)), unchanged)
 
 
 def unchanged(rows: Array) -> Array:

@@ -82,7 +82,7 @@ def _hdf5() -> TruthFormat:
     def content(sides: Sides, found: Neighbors) -> tuple[dict[str, Any], dict[str, RowSource]]:
         """Return the attributes of the file, and its data sets."""
         attributes = {"type": "dense", "dimension": sides.gallery.shape[1]}
-        lists = {"neighbors": ArraySource(found.ids), "distances": ArraySource(found.distances)}
+        lists = {"neighbors": ArraySource.of(found.ids), "distances": ArraySource.of(found.distances)}
         return (
             {**attributes, "distance": ANGULAR.get(found.distance, found.distance)},
             {"train": sides.gallery, "test": sides.queries, **lists},

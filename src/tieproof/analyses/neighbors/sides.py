@@ -71,7 +71,7 @@ def _as_source(values: Any, name: str) -> RowSource:
         rows: RowSource = getattr(values, "rows", values)
         return rows
     with about(name), calling({"embeddings": name}):
-        return ArraySource(as_finite_embeddings(values, name))
+        return ArraySource.of(as_finite_embeddings(values, name))
 
 
 def spans_of(source: RowSource) -> list[Span]:

@@ -166,7 +166,7 @@ def verify_truth(
         chosen, some = np.arange(n_queries), sides
         if sample is not None and sample < n_queries:
             chosen = np.sort(np.random.default_rng(seed).choice(n_queries, sample, replace=False))
-            some = sides._replace(queries=ArraySource(sides.queries.take(chosen)))
+            some = sides._replace(queries=ArraySource.of(sides.queries.take(chosen)))
         among = Unjudged.of(n_queries, stored.n_items, excluded).excluded_among(chosen, np.arange(stored.n_items))
         problem = some.search(certificate.distance, certificate.bits, budget, among)
         duplicates = duplicates_of(sides.gallery, digests[1])

@@ -39,14 +39,15 @@ class RowSource(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class ArraySource:
-    """The rows of an array (n, d) of finite numbers, as one shard."""
+    """The rows of an array (n, d) of finite numbers, cut into shards at `bounds`."""
 
     array: Embeddings
+    bounds: IntArray
 
-    @property
-    def bounds(self) -> IntArray:
-        """Where the shard begins and ends."""
-        return np.array([0, len(self.array)])
+    @classmethod
+    def of(cls, array: Embeddings, cuts: Any = ()) -> "ArraySource":
+        """Make a source of an array, cut into shards at these rows."""
+        return cls(array, np.array([0, *cuts, len(array)], dtype=np.int64))
 
     @property
     def shape(self) -> tuple[int, int]:
