@@ -51,11 +51,9 @@ class Estimate(Generic[Number]):
     noise: ClassVar[Any] = None
 
     def __format__(self, spec: str) -> str:
-        """Return the lower, expected and upper value, each in this format."""
         return " ≤ ".join(format(value, spec) for value in (self.lower, self.expected, self.upper))
 
     def __str__(self) -> str:
-        """Return the lower, expected and upper value."""
         return format(self)
 
     def __round__(self, digits: int = 0) -> "Estimate[Number]":
@@ -65,7 +63,6 @@ class Estimate(Generic[Number]):
         return Estimate(*(round(each, digits) if one else np.round(each, digits) for each in values))
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Show the interval in a notebook."""
         if np.ndim(self.lower):
             printer.text(f"<Estimate of {len(np.ravel(self.lower)):,} values: arrays lower, expected, upper and std>")
         else:
@@ -91,7 +88,6 @@ class Bounds(Generic[Number]):
     upper: Number
 
     def __format__(self, spec: str) -> str:
-        """Return both values, each in this format."""
         return f"{format(self.lower, spec)} to {format(self.upper, spec)}"
 
 
@@ -183,7 +179,6 @@ class Ties:
     largest: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Compute the fields that depend on the arrays."""
         object.__setattr__(self, "starts", np.searchsorted(self.query, np.arange(self.n_queries + 1)))
         ends = self.k + self.l
         object.__setattr__(self, "depth", int(ends.max(initial=0)))
@@ -268,14 +263,10 @@ class Ties:
 
 @dataclass(frozen=True)
 class JudgedTies:
-    """The ties of Q queries when all items without a judgment are left out of their rankings.
+    """The ties of Q queries when all items without a judgment are left out of their rankings."""
 
-    ties : the ties, with the relevant items of the whole rankings, listed and missing
-    n_others : (Q,) items that were judged not relevant, in the list or not
-    """
-
-    ties: Ties
-    n_others: IntArray
+    ties: Ties  # with the relevant items of the whole rankings, listed and missing
+    n_others: IntArray  # (Q,) items that were judged not relevant, in the list or not
 
     def at_level(self, level: float) -> "JudgedTies":
         """Return the ties if only items of at least this grade are relevant; the others were judged not relevant."""

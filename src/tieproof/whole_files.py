@@ -37,10 +37,7 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextmanager
 def continued(folder: Path, done: Callable[[], int], total: int) -> Iterator[None]:
-    """Note in whatever interrupts the block, such as KeyboardInterrupt, how much is kept in a folder.
-
-    done : returns how much of the total is in the folder
-    """
+    """Note in an interruption of the block, as KeyboardInterrupt, how much of the total is `done`, in a folder."""
     try:
         yield
     except BaseException as ended:
@@ -123,7 +120,12 @@ class PartsFolder:
         self.folder, self.title, self.place, self.begun = folder, title, folder / name, False
         with about(argument):
             if self.place.exists():
-                written = _read_title(self.place)
+                try:
+                    written = json.loads(self.place.read_text("utf-8"))
+                except (OSError, ValueError, RecursionError):
+                    written = None
+                if not isinstance(written, dict):
+                    raise InputError(f"{self.place} cannot be read. Name another folder, or remove this one.")
                 differing = [each for each, value in title.items() if written.get(each) != value]
                 self.begun = not differing
                 if differing and next(self.names(), None) is not None:
@@ -140,7 +142,6 @@ class PartsFolder:
         return (path.stem for path in found if not path.name.startswith(UNFINISHED))
 
     def __contains__(self, name: str) -> bool:
-        """Whether a part is there."""
         return (self.folder / f"{name}.npz").exists()
 
     def begin(self) -> None:
@@ -176,16 +177,6 @@ class PartsFolder:
     def remove(self) -> None:
         """Remove the folder; what cannot be removed does no harm."""
         shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def _read_title(path: Path) -> dict[str, Any]:
-    try:
-        written = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        written = None
-    if not isinstance(written, dict):
-        raise InputError(f"{path} cannot be read. Name another folder, or remove this one.")
-    return written
 
 
 def check_is_empty(folder: Path, beside: Sequence[str] = ()) -> None:

@@ -17,9 +17,8 @@ import pytest
 import oracle
 import tieproof as tp
 from tieproof.evaluation.runs import evaluate_run
-from tieproof.inputs.copies import HOW
+from tieproof.inputs.lists import HOW
 from tieproof.inputs.readers import lines, trec
-from tieproof.native.threads import for_each
 
 Judgments = dict[str, dict[str, float]]
 
@@ -198,7 +197,7 @@ def test_pieces_keep_lines_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for size in (1, 7, 64):
         monkeypatch.setattr(lines, "PIECE_BYTES", size)
         assert evaluate_run(*paths).to_json() == expected
-        documents = trec.read(paths[0], trec.QRELS, trec.numbering()).documents
+        documents, *_ = trec.read(paths[0], trec.QRELS, trec.numbering())
         assert [lines.line_at(documents.text, documents.at[row]) for row in (0, 5)] == [2, 7]
 
 
@@ -208,24 +207,17 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int, packed: bool
 ) -> None:
     """A file that is cut short, which would kill a process that maps it, and a file that grows."""
-    run, decompress = tmp_path / "run", gzip.decompress
+    run, read_bytes = tmp_path / "run", Path.read_bytes
     text = b"q1 Q0 d1 1 0.5 t\n" * 3
     run.write_bytes(gzip.compress(text) if packed else text)
 
-    def change() -> None:
+    def reading(path: Path) -> bytes:
+        content = read_bytes(path)
         os.truncate(run, length)
         os.utime(run, ns=(0, 0))
+        return content
 
-    def reading(*args: Any) -> None:
-        change()
-        for_each(*args)
-
-    def unpacking(content: bytes) -> bytes:
-        change()
-        return decompress(content)
-
-    monkeypatch.setattr(lines, "for_each", reading)
-    monkeypatch.setattr(gzip, "decompress", unpacking)
+    monkeypatch.setattr(Path, "read_bytes", reading)
     with pytest.raises(tp.InputError, match=r"run changed while it was evaluated"):
         tp.evaluate_run({"q1": {"d1": 1}}, run)
 

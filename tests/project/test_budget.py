@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_808,
+    "inputs": 9_200,
     "distances": 4_729,
     "engine": 4_864,
     "native": 850,
     "measures": 6_348,
     "show": 1_660,
-    "evaluation": 7_811,
-    "analyses": 9_992,
+    "evaluation": 7_809,
+    "analyses": 9_993,
     "trials": 12_797,
     "compat": 2_816,
     "integrations": 2_496,
     "cli": 3_252,
     "data": 22,
-    "tieproof": 902,
+    "tieproof": 884,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 68_347
+LINES_OF_SOURCE = 67_720
 LINES_OF_KERNELS = 7_520
-WORDS_OF_DOCS = 62_726
+WORDS_OF_DOCS = 62_727
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 66_928
+LINES_OF_TESTS = 66_914
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -23,8 +23,8 @@ from tieproof.errors import InputError
 from tieproof.evaluation.pictures import CURVES, PICTURES
 from tieproof.evaluation.saving import RECORDS
 from tieproof.evaluation.scoring import parse_measures
-from tieproof.inputs.copies import DUPLICATES
 from tieproof.inputs.list_rules import OWN
+from tieproof.inputs.lists import DUPLICATES
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, parse
 from tieproof.show.files import LATEX, MARKDOWN, MEANS, PAGE, PER_QUERY, Formats

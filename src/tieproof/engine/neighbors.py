@@ -18,7 +18,7 @@ from tieproof.engine.ranked import left_out
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.rounded import RoundedSpace
 from tieproof.engine.structures import Tile
-from tieproof.inputs.unjudged import Unjudged
+from tieproof.inputs.relevance_by_labels import Unjudged
 from tieproof.native.threads import cut, for_each, in_order
 from tieproof.ties import BoolArray, FloatArray, IntArray
 

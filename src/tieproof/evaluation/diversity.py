@@ -18,9 +18,10 @@ import numpy as np
 
 from tieproof.errors import InputError, about
 from tieproof.inputs.frames import as_frame, column_for
+from tieproof.inputs.ids import as_ids, decoded
 from tieproof.inputs.readers import trec
 from tieproof.inputs.sources import QRELS as JUDGMENTS
-from tieproof.inputs.sources import RUN, as_ids, checked, decoded, warn_of_ranks
+from tieproof.inputs.sources import RUN, checked, warn_of_ranks
 from tieproof.measures.diversity import NAMES, DiversityScore, GainScale, Kind, SubtopicTie, score_query
 from tieproof.show.parts import count, fixed
 from tieproof.show.shown import AsFrame, Shown, Table
@@ -216,13 +217,10 @@ def _judgments(qrels: Any) -> Iterator[tuple[bytes, str, bytes, Any]]:
         return
     qrels = as_frame(qrels)
     if hasattr(qrels, "columns"):
-        *names_of, graded = (
-            column_for(qrels, what, JUDGMENTS.name).tolist() for what in ("query", "subtopic", "document", "grade")
-        )
-        ids = (
-            as_ids(of, JUDGMENTS, what) for of, what in zip(names_of, ("query", "subtopic", "document"), strict=True)
-        )
-        for query, subtopic, document, grade in zip(*ids, graded, strict=True):
+        owner, of_ids = JUDGMENTS.name, ("query", "subtopic", "document")
+        columns = [column_for(qrels, what, owner).tolist() for what in (*of_ids, "grade")]
+        ids = [as_ids(column, owner, what) for column, what in zip(columns, of_ids, strict=False)]
+        for query, subtopic, document, grade in zip(*ids, columns[-1], strict=True):
             yield query.encode(errors="surrogatepass"), subtopic, document.encode(errors="surrogatepass"), grade
         return
     levels = [qrels, *(qrels.values() if isinstance(qrels, Mapping) else ())]

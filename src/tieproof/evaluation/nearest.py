@@ -17,6 +17,7 @@ from tieproof.evaluation.problems import ANY_KIND, ArgumentSide, as_budget, in_m
 from tieproof.evaluation.scoring import reads_judged
 from tieproof.inputs.documents import Documents, DocumentTable
 from tieproof.inputs.identities import Digests
+from tieproof.inputs.ids import decoded
 from tieproof.inputs.judged_runs import JudgedDocuments, ranked_of, read_qrels
 from tieproof.inputs.list_rules import ListRules, documents_of_run
 from tieproof.inputs.lists import LabeledRows, Rows, in_float64, rounded_rows
@@ -24,7 +25,7 @@ from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.options import find_format, rounded
 from tieproof.inputs.readers import trec
 from tieproof.inputs.scored_tables import lists_in
-from tieproof.inputs.sources import Source, decoded
+from tieproof.inputs.sources import Source
 from tieproof.ties import FloatArray, IntArray
 
 

@@ -15,8 +15,8 @@ from tieproof.evaluation.problems import relevance_among
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_with_sets, score
 from tieproof.inputs.categories import Average, as_categories
-from tieproof.inputs.copies import DUPLICATES, Duplicates, left_out
 from tieproof.inputs.labels import as_label_array, as_labels
+from tieproof.inputs.lists import DUPLICATES, Duplicates, left_out
 from tieproof.inputs.lookalikes import FEWEST_ALIKE, ITSELF, NEAR, some_of
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.neighbor_lists import NeighborLists, as_neighbor_lists, judged, spans_of_queries

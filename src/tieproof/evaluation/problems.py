@@ -29,10 +29,9 @@ from tieproof.inputs.lookalikes import (
 from tieproof.inputs.multi_vectors import MultiVectors, as_multi_vectors, is_multi_vectors
 from tieproof.inputs.options import BinaryFormat, check_whole, parse_memory, parse_threads
 from tieproof.inputs.relevance import Excluded, Exclusions, Relevance
-from tieproof.inputs.relevance_by_labels import by_labels
+from tieproof.inputs.relevance_by_labels import Unjudged, by_labels
 from tieproof.inputs.shards.source import ArraySource, RankedRows
 from tieproof.inputs.sparse_rows import SparseRows, as_sparse, is_sparse, of_one_width
-from tieproof.inputs.unjudged import Unjudged
 from tieproof.inputs.vectors import vectors_of
 from tieproof.ties import Array
 

@@ -31,13 +31,13 @@ from tieproof.evaluation.scoring import (
     score,
 )
 from tieproof.inputs.categories import AVERAGES, Average, categories_of
-from tieproof.inputs.copies import Duplicates
+from tieproof.inputs.ids import decoded
 from tieproof.inputs.judged_runs import ReadOnce, read_qrels, read_run
 from tieproof.inputs.labels import check_widths
 from tieproof.inputs.list_rules import ListRules, Own
+from tieproof.inputs.lists import Duplicates
 from tieproof.inputs.options import Rounded, check_choice, check_rounded
 from tieproof.inputs.readers import trec
-from tieproof.inputs.sources import decoded
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
 

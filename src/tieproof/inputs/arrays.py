@@ -13,15 +13,13 @@ from tieproof.ties import Array, FloatArray
 
 Embeddings = Array
 
-LARGEST = 2.0**53
-"""float64 represents every integer up to this size."""
+LARGEST = 2.0**53  # float64 represents every integer up to this size
 
 INEXACT_GRADE = (
     "The relevance contains a grade beyond 2^53, which float64 cannot represent exactly. Pass smaller grades."
 )
 
-BLOCK_BYTES = 4 * 2**20
-"""Size of a float64 block in a pass over the rows: small enough for a cache, large enough for NumPy."""
+BLOCK_BYTES = 4 * 2**20  # of a float64 block in a pass over the rows: small enough for a cache, large for NumPy
 
 LOADERS = {
     (".npy",): "numpy.load({})",
@@ -32,12 +30,10 @@ LOADERS = {
 }
 """How files with these extensions are loaded."""
 
-SCALARS = (int, float, complex, str, bytes, np.generic)
-"""The types of the elements of a list that is not nested further."""
+SCALARS = (int, float, complex, str, bytes, np.generic)  # of elements of a list that is not nested further
 
 
-DICTIONARIES = "dictionaries"
-"""What messages call sparse rows {term: weight}."""
+DICTIONARIES = "dictionaries"  # what messages call sparse rows {term: weight}
 
 
 def as_array(values: Any, name: str) -> Array:

@@ -16,27 +16,18 @@ from tieproof.inputs.readers import text
 from tieproof.ties import Array, BoolArray, IntArray
 
 Average = Literal["micro", "macro"]
-AVERAGES = ("micro", "macro")
-"""micro: the mean over all queries; macro: the mean of the means of the categories."""
-
-MOST_NAMED = 10
-"""The number of categories that a message lists."""
+AVERAGES = ("micro", "macro")  # micro: the mean over all queries; macro: the mean of the means of the categories
+MOST_NAMED = 10  # the number of categories that a message lists
 
 
 @dataclass(frozen=True)
 class Categories:
-    """The categories of a result's queries.
+    """The categories of a result's queries."""
 
-    names : (C,) the names, sorted
-    of_query : (Q,) for each evaluated query the position of its category in `names`
-    of_empty : the same for each query with nothing relevant
-    counted : (C,) whether a category has a query that the means include
-    """
-
-    names: Array
-    of_query: IntArray
-    of_empty: IntArray
-    counted: BoolArray
+    names: Array  # (C,) sorted
+    of_query: IntArray  # (Q,) for each evaluated query the position of its category in `names`
+    of_empty: IntArray  # the same for each query with nothing relevant
+    counted: BoolArray  # (C,) whether a category has a query that the means include
 
     @classmethod
     def of(cls, of_query: Array, of_empty: Array, counted: BoolArray) -> "Categories":
@@ -63,10 +54,7 @@ class Categories:
         return tuple(self.names[~self.counted].tolist())
 
     def find(self, name: Any) -> tuple[IntArray, IntArray]:
-        """Return the positions of a category's evaluated queries, and of its queries with nothing relevant.
-
-        Raises InputError for an unknown category; the message lists the known ones.
-        """
+        """Return the positions of a category's evaluated queries, and of its queries with nothing relevant."""
         if name in self.members:
             return self.members[name], np.flatnonzero(self.names[self.of_empty] == name)
         if name in self.left_out:
@@ -79,10 +67,7 @@ class Categories:
 
 
 def as_categories(values: Any, count: int, average: str, labels: Any = None) -> Array | None:
-    """Return the category of each of `count` queries, integers or strings of shape (count,); None without categories.
-
-    labels : used as categories if `average` is "macro" and `values` is None
-    """
+    """Return the category of each query, (count,), by default its label if `average` is "macro"; None without any."""
     check_choice("average", average, AVERAGES)
     if values is not None:
         name, own = "categories", as_labels(values, count, "categories", "queries", columns=False)

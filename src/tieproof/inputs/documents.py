@@ -12,22 +12,16 @@ from tieproof.ties import IntArray, SmallIntArray, WordArray
 Bytes = npt.NDArray[np.uint8]
 
 EMPTY = np.iinfo(np.uint64).max
-AT_A_TIME = 2**20
-"""The documents that are put into a table between checks for an interruption: a tenth of a second."""
+AT_A_TIME = 2**20  # the documents that are put into a table between checks for an interruption: a tenth of a second
 
 
 class Documents(NamedTuple):
-    """A row for each document of a query; made from files, dictionaries and frames, and read by `DocumentTable`.
+    """A row for each document of a query; made from files, dictionaries and frames, and read by `DocumentTable`."""
 
-    text : the bytes of all ids
-    at, length : (n,) the start and length of each document's id in `text`
-    query : (n,) the number of the document's query
-    """
-
-    text: Bytes
-    at: IntArray
-    length: SmallIntArray
-    query: IntArray
+    text: Bytes  # the bytes of all ids
+    at: IntArray  # (n,) the start of each document's id in `text`
+    length: SmallIntArray  # (n,) the length of the id
+    query: IntArray  # (n,) the number of the document's query
 
     def id(self, row: int) -> bytes:
         """Return the id of the document of a row."""
@@ -116,10 +110,7 @@ def places_of_queries(query: IntArray, queries: int) -> IntArray:
 def put_documents(
     documents: Documents, start: int, stop: int, table: Output[WordArray], first: IntArray, earlier: Output[IntArray]
 ) -> int:
-    """Put the rows start … stop-1 into the table; return the first row whose document is there already, or -1.
-
-    The row of the same document in the table is written to `earlier`.
-    """
+    """Put rows into the table; return the first whose document is there already, with its row in `earlier`, or -1."""
 
 
 @native

@@ -31,11 +31,8 @@ pytrec_eval, BEIR, ir_datasets, scikit-learn, torchmetrics, libraries of recomme
 vectors and rerankers; the first one found is read. Letter case, signs between words and an s at the end do not matter
 in columns."""
 
-TEXTS = frozenset({"query", "topic", "user", "doc", "document", "item"})
-"""Of these names, those that hits have for texts and records, too."""
-
-MOST_NAMED = 4
-"""The most of these names that a message shows."""
+TEXTS = frozenset({"query", "topic", "user", "doc", "document", "item"})  # which hits have for texts, too
+MOST_NAMED = 4  # the most of these names that a message shows
 
 
 @cache
@@ -46,25 +43,18 @@ def names_in_hits(what: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Columns:
-    """Columns by their names, as a data frame has them.
-
-    lines : the line of a file on which each row ends; empty for rows without lines
-    """
+    """Columns by their names, as a data frame has them, and the line of a file on which each row ends, if any."""
 
     columns: Sequence[str]
     values: Sequence[Any]
     lines: Sequence[int] = ()
 
     def __getitem__(self, name: Any) -> Any:
-        """The column of this name."""
         return self.values[self.columns.index(name)]
 
 
 def as_frame(values: Any) -> Any:
-    """Return a table of pyarrow, a relation of DuckDB or another stream of Arrow as a frame; others unchanged.
-
-    A lazy frame of polars is collected.
-    """
+    """Return a stream of Arrow (of pyarrow, DuckDB, …) or a lazy frame of polars as a frame; others unchanged."""
     if type(values).__name__ == "LazyFrame":
         values = values.collect()
     of_arrow = hasattr(values, "__arrow_c_stream__") and not hasattr(

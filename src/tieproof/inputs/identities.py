@@ -1,9 +1,7 @@
 """Rows that are equal, and digests of rows that do not depend on their order."""
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,11 +16,8 @@ from tieproof.native.calls import native
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
-ROWS_AT_ONCE = 4096
-"""The number of sparse rows whose entries are converted at a time."""
-
-MOST_DIGITS = 53
-"""The binary digits of a float64, to which longer floats are converted."""
+ROWS_AT_ONCE = 4096  # the number of sparse rows whose entries are converted at a time
+MOST_DIGITS = 53  # the binary digits of a float64, to which longer floats are converted
 
 
 def stored_type(values: Any, array: Array) -> str:
@@ -85,14 +80,9 @@ def is_column_of_classes(labels: Array) -> bool:
 
 Words = npt.NDArray[np.uint64]
 
-SALT = np.uint64(0x452821E638D01377)
-"""More digits of pi, so that the labels 5, "5" and b"5" have different words."""
-
-MOST_KEPT = 2**16
-"""The most digests that a result keeps, which take a megabyte."""
-
-DIGESTED = ("float64", "float32", "int64", "uint64", "int32", "int8")
-"""The types of numbers that the kernel reads."""
+SALT = np.uint64(0x452821E638D01377)  # more digits of pi, so that the labels 5, "5" and b"5" have different words
+MOST_KEPT = 2**16  # the most digests that a result keeps, which take a megabyte
+DIGESTED = ("float64", "float32", "int64", "uint64", "int32", "int8")  # the types of numbers that the kernel reads
 
 
 @native
@@ -209,21 +199,13 @@ def _as_digested(rows: Embeddings) -> Embeddings:
     return rows if usual and rows.strides[0] > 0 else np.ascontiguousarray(rows)
 
 
-SORTED = 2**20
-"""About how many digests are sorted at a time."""
-
-
-def _in_any_order(digests: Words) -> Iterator[Words]:
-    """Yield digests (n, 2) in ascending order, some at a time, each time those with the same highest bits."""
-    bits = min(16, max(0, (len(digests) // SORTED).bit_length()))
-    highest = (digests[:, 0] >> np.uint64(64 - bits)).astype(np.uint16) if bits else None
-    for number in range(2**bits):
-        some = digests if highest is None else digests[highest == number]
-        ordered = some[np.argsort(some[:, 0])]
-        first, second = ordered[:, 0], ordered[:, 1]
-        if ((first[1:] == first[:-1]) & (second[1:] != second[:-1])).any():
-            ordered = some[np.lexsort((some[:, 1], some[:, 0]))]
-        yield ordered.astype("<u8", copy=False)
+def _ascending(digests: Words) -> Words:
+    """Return digests (n, 2) in ascending order."""
+    ordered = digests[np.argsort(digests[:, 0])]  # a quarter of the time of lexsort
+    first, second = ordered.T
+    if ((first[1:] == first[:-1]) & (second[1:] != second[:-1])).any():
+        ordered = digests[np.lexsort((digests[:, 1], digests[:, 0]))]
+    return ordered.astype("<u8", copy=False)
 
 
 class Digests(NamedTuple):
@@ -245,7 +227,7 @@ class Digests(NamedTuple):
 
         said = f"tieproof fingerprint 1, {self.kind}, {self.facts}, {[len(side) for side in self.sides]}"
         fingerprint, key = (hashlib.sha256(f"{purpose}{said}".encode()) for purpose in ("", "key of a record, "))
-        for part in chain.from_iterable(map(_in_any_order, self.sides)):
+        for part in map(_ascending, self.sides):
             fingerprint.update(part.data)
             key.update(part.data)
         return Hashed(fingerprint.hexdigest(), key.digest())
@@ -256,14 +238,10 @@ class Digests(NamedTuple):
 
 
 class Hashed(NamedTuple):
-    """What is computed of all digests of a data set.
+    """What is computed of all digests of a data set."""
 
-    fingerprint : 64 digits, which may be published
-    key : the key of the queries' digests in a record; b"" if the data is not at hand
-    """
-
-    fingerprint: str
-    key: bytes = b""
+    fingerprint: str  # 64 digits, which may be published
+    key: bytes = b""  # of the queries' digests in a record; empty if the data is not at hand
 
     def hashed(self) -> "Hashed":
         """Return this."""

@@ -13,35 +13,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.inputs.documents import Documents, DocumentTable, documents_of
-from tieproof.inputs.encodings import as_text, refuse_encodings, written_otherwise
+from tieproof.inputs.ids import as_text, numbered, refuse_encodings, written_otherwise
 from tieproof.inputs.list_rules import DEFAULT, ListRules, documents_of_qrels, documents_of_run, own_rows, without
 from tieproof.inputs.lookalikes import FEWEST_ALIKE, ITSELF
 from tieproof.inputs.options import rounded
 from tieproof.inputs.readers.trec import Numbers
 from tieproof.inputs.relevance import pointers
-from tieproof.inputs.sources import BY_RANKS, RUN, Source, contradicting_ranks, numbered
+from tieproof.inputs.sources import BY_RANKS, RUN, Source, contradicting_ranks
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 
 class JudgedDocuments(NamedTuple):
-    """The documents of the qrels, and the grade of each.
-
-    ids : the ids of the documents; None if they were read from a file, as bytes
-    sought : which documents are looked up in the run
-    rules : what counts in the lists of the run
-    """
+    """The documents of the qrels, and the grade of each."""
 
     documents: Documents
     grade: FloatArray
-    ids: Sequence[str] | None
-    sought: BoolArray
-    rules: ListRules = DEFAULT
-
-    def names(self, rows: Sequence[int]) -> list[str | None]:
-        """Return the ids of the documents of some rows as strings; None for bytes that are not UTF-8."""
-        if self.ids is not None:
-            return [self.ids[row] for row in rows]
-        return [as_text(self.documents.id(row)) for row in rows]
+    ids: Sequence[str] | None  # of the documents; None if they were read from a file, as bytes
+    sought: BoolArray  # which documents are looked up in the run
+    rules: ListRules = DEFAULT  # what counts in the lists of the run
 
     def without_own(self, queries: Numbers) -> "JudgedDocuments":
         """The judgments if a document with the id of its query is neither relevant nor judged not relevant."""
@@ -53,35 +42,21 @@ class JudgedDocuments(NamedTuple):
 
 ASCII = 128
 
-MOST_COMPARED = 1000
-"""The most ids of a query among which the one most similar to the id of a judged document is looked for."""
+MOST_COMPARED = 1000  # ids of a query among which the one most similar to that of a judged document is looked for
 
 
 class RankedDocuments(NamedTuple):
-    """The scores of a run, and the scores of the judged documents.
+    """The scores of a run, in sequences of documents of one query, and the scores of the judged documents."""
 
-    query, length : (s,) the query and the length of each sequence of documents of one query; none is empty, and a
-        query may have several
-    score : (n,) the scores, sequence after sequence
-    of_judged : the score of each judged document; NaN if the run lacks the document or if it was not looked up
-    unlike : a warning with an example of the ids in both, if the run has a query of the qrels, but no judged document
-        of any query
-    others : the run as it may have been meant instead
-    said : sentences on how the run was read, for the result
-    given : (queries,) twice: the length and the smallest score of each list before documents were left out of it;
-        None if none was
-    ordered : whether the scores are the ranks of integers that float64 does not tell apart
-    """
-
-    query: IntArray
-    length: IntArray
-    score: FloatArray
-    of_judged: FloatArray
-    unlike: str | None = None
-    others: "tuple[Otherwise, ...]" = ()
-    said: tuple[str, ...] = ()
-    given: tuple[IntArray, FloatArray] | None = None
-    ordered: bool = False
+    query: IntArray  # (s,) of each sequence; a query may have several
+    length: IntArray  # (s,) of each sequence; none is empty
+    score: FloatArray  # (n,) sequence after sequence
+    of_judged: FloatArray  # of each judged document; NaN if the run lacks it or if it was not looked up
+    unlike: str | None = None  # a warning, if the run has a query of the qrels, but no judged document of any
+    others: "tuple[Otherwise, ...]" = ()  # the run as it may have been meant instead
+    said: tuple[str, ...] = ()  # sentences on how the run was read, for the result
+    given: tuple[IntArray, FloatArray] | None = None  # lengths and smallest scores before documents were left out
+    ordered: bool = False  # whether the scores are the ranks of integers that float64 does not tell apart
 
     def rounded(self, precision: str | None) -> "RankedDocuments":
         """The documents with their scores rounded to a precision."""
@@ -92,18 +67,12 @@ class RankedDocuments(NamedTuple):
 
 
 class Otherwise(NamedTuple):
-    """A run as it may have been meant.
+    """A run as it may have been meant."""
 
-    said : what looks like it
-    how : what is different about it, before its score
-    advice : what to do if it was meant
-    always : whether this is said even if no score is different
-    """
-
-    said: str
-    how: str
-    advice: str
-    always: bool
+    said: str  # what looks like it
+    how: str  # what is different about it, before its score
+    advice: str  # what to do if it was meant
+    always: bool  # whether this is said even if no score is different
     judged: JudgedDocuments
     ranked: RankedDocuments
 
@@ -120,8 +89,6 @@ def read_qrels(
     values: Any, queries: Numbers, with_not_relevant: bool = False, rules: ListRules = DEFAULT
 ) -> JudgedDocuments:
     """Read and check the judgments; ids of queries get their numbers from `queries`.
-
-    With own="drop", the query's own document is judged, but neither relevant nor not.
 
     with_not_relevant : whether documents that were judged not relevant are looked up, too
     """
@@ -195,17 +162,16 @@ def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> 
     row, query = table.find(judged.documents), source.documents.query
     first = np.flatnonzero(np.diff(query, prepend=-1))
     of_judged = np.where((row < 0) | ~judged.sought, np.nan, source.value[row])
-    given = None if source.before is None else _extent(*source.before, len(table.first) - 1)
+    given = None
+    if source.before is not None:
+        listed, value = source.before
+        smallest = np.full(len(table.first) - 1, np.inf)
+        np.minimum.at(smallest, listed, value)
+        given = np.bincount(listed, minlength=len(smallest)), smallest
     length = np.diff(first, append=len(query))
-    ranked = RankedDocuments(query[first], length, source.value, of_judged, said=source.said, given=given)
-    return ranked._replace(ordered=source.ordered)
-
-
-def _extent(query: IntArray, value: FloatArray, count: int) -> tuple[IntArray, FloatArray]:
-    """Return the length and the smallest score of the list of each of so many queries."""
-    smallest = np.full(count, np.inf)
-    np.minimum.at(smallest, query, value)
-    return np.bincount(query, minlength=count), smallest
+    return RankedDocuments(
+        query[first], length, source.value, of_judged, said=source.said, given=given, ordered=source.ordered
+    )
 
 
 def _from_plain_dictionary(
@@ -213,21 +179,20 @@ def _from_plain_dictionary(
 ) -> RankedDocuments | None:
     """Return a run whose queries are dictionaries from strings to finite floats; None for any other run.
 
-    It is also None if no document that is looked up is in the run, or if most queries find their own id first.
-
-    Only the types of its documents are checked, because the dictionaries themselves look up the judged documents.
-    This is done query by query, while the names of a query are in a fast cache.
+    None, too, if no document that is looked up is in the run, or if most queries find their own id first. The
+    dictionaries look up the judged documents themselves, query by query, while its names are in a fast cache.
     """
     inner = list(values.values())
     if not all(type(scores) is dict for scores in inner):
         return None
-    of_query = numbered(list(values), queries, RUN)
+    of_query = numbered(list(values), queries, RUN.name)
     if len(np.unique(of_query)) < len(of_query):  # 7 and "7"
         return None
     rows = np.flatnonzero(judged.sought)
     query_of_row = judged.documents.query[rows]
     rows = rows[np.argsort(query_of_row, kind="stable")]
-    names: list[Any] = judged.names(rows.tolist())
+    ids, documents = judged.ids, judged.documents
+    names: list[Any] = [as_text(documents.id(row)) if ids is None else ids[row] for row in rows.tolist()]
     called = [as_text(name) for name in queries]
     if None in names:  # bytes that are not UTF-8
         return None
@@ -259,10 +224,7 @@ def _from_plain_dictionary(
 
 
 def _check_queries(judged: JudgedDocuments, of_run: IntArray, queries: Numbers, of_qrels: int) -> None:
-    """Refuse a run that has a query of the qrels only in another encoding, or in another form of Unicode.
-
-    of_qrels : the number of names that were known before the run was read
-    """
+    """Refuse a run that has one of the first `of_qrels` queries only in another encoding or form of Unicode."""
     if all(map(bytes.isascii, queries)):
         return
     names, new = list(queries), {number for number in of_run.tolist() if number >= of_qrels}
@@ -294,10 +256,7 @@ def _not_ascii(judged: JudgedDocuments, rows: IntArray) -> list[int]:
 
 
 def _unlike(source: Source, judged: JudgedDocuments, queries: Numbers) -> str | None:
-    """Return a warning with an example of the ids of the first query in both; None if no query is in both.
-
-    The example is a document as the qrels call it, and the document of the run with the most similar id.
-    """
+    """Return a warning with a judged document of the first query in both, and the most similar one of the run."""
     names, of_run = list(queries), source.documents.query
     shared = np.intersect1d(judged.documents.query, of_run)
     if not len(shared):

@@ -23,10 +23,7 @@ class Triples(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Judgments(Relevance):
-    """Relevance by triples: a grade of 0 means not relevant, and a negative grade excludes the item.
-
-    Query q has the triples pointer[q] … pointer[q+1]-1; `binary`: all grades are 0 or 1.
-    """
+    """Relevance by triples: query q has those from pointer[q] to pointer[q+1]-1; `binary`: all grades are 0 or 1."""
 
     pointer: IntArray
     item: IntArray
@@ -129,10 +126,7 @@ def _pairs_of_positives(positives: Any, n_queries: int, n_items: int) -> IntArra
 
 
 def checked_triples(triples: Any, n_queries: int, n_items: int, leave_one_out: bool) -> Triples:
-    """Return query, item and grade of each triple, or of each item in lists; the first wrong triple is refused.
-
-    Warns of an array that may as well be a matrix (queries, items); a list of tuples is one of triples.
-    """
+    """Return checked triples; warn of an array that may be a matrix (a list of tuples is one of triples)."""
     named = _pairs_of_positives(triples, n_queries, n_items)
     if named is not None:
         return _checked_triples(named, named, n_queries, n_items, leave_one_out)
@@ -187,10 +181,7 @@ def _checked_triples(triples: Any, array: Array, n_queries: int, n_items: int, l
 
 
 def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str, stored: str = "") -> tuple[IntArray, IntArray]:
-    """Return the indices of (query, item) pairs, checked to be in range.
-
-    stored : their original type, if it is not that of `pairs`
-    """
+    """Return the indices of (query, item) pairs in range; `stored` is their original type, if it is another one."""
     array = as_array(pairs, name)
     if array.size == 0:
         array = np.zeros((0, 2), dtype=np.int64)

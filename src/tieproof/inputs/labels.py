@@ -18,14 +18,9 @@ from tieproof.ties import Array
 
 Text = TypeVar("Text", str, bytes)
 
-JOIN = "Join them into one dimension, for example with torch.cat or numpy.concatenate."
-"""The advice for labels that are batches."""
-
-MOST_BYTES = 2**30
-"""The bytes that any array of strings may take."""
-
-MOST_WASTE = 16
-"""A larger array may take at most so many times the space of its letters."""
+JOIN = "Join them into one dimension, for example with torch.cat or numpy.concatenate."  # for labels that are batches
+MOST_BYTES = 2**30  # the bytes that any array of strings may take
+MOST_WASTE = 16  # a larger array may take at most so many times the space of its letters
 
 INTEGERS = (bool, int, np.bool_, np.integer)
 
@@ -104,10 +99,7 @@ def check_types(labels: Array, other: Array, name: str, other_name: str) -> None
 
 
 def as_labels(values: Any, count: int, name: str, items: str, columns: bool = True) -> Array:
-    """Return labels of `count` items: integers or strings of shape (count,), or 0/1 of shape (count, classes).
-
-    columns: whether columns of 0/1 are allowed
-    """
+    """Return `count` labels: integers or strings (count,) or, if `columns` may be, 0/1 of shape (count, classes)."""
     array = as_label_rows(values, count, name, items, columns)
     if array.shape[1:] == (1,) and not (columns and is_column_of_classes(array)):
         return array.ravel()
@@ -245,10 +237,7 @@ def integer_type(least: int, most: int, name: str) -> type[np.int64 | np.uint64]
 
 
 def check_widths(strings: Sequence[Text], owner: str) -> None:
-    """Refuse strings whose array would be far larger than the strings because one of them is very long.
-
-    owner : what contains the strings, such as "The labels"
-    """
+    """Refuse strings whose array would be far larger than the strings because one of them is very long."""
     if not strings:
         return
     lengths = [len(string) for string in strings]

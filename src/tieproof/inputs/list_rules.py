@@ -8,18 +8,17 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import first_true
-from tieproof.inputs.copies import DUPLICATES, HOW, Duplicates, first_places, left_out
 from tieproof.inputs.documents import DocumentTable, documents_called, documents_of
+from tieproof.inputs.ids import as_ids
+from tieproof.inputs.lists import DUPLICATES, HOW, Duplicates, first_places, left_out
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import text
 from tieproof.inputs.readers.trec import Numbers
-from tieproof.inputs.sources import QRELS, RUN, Source, as_ids, checked, names_on, read, refuse_twice
+from tieproof.inputs.sources import QRELS, RUN, Source, checked, names_on, read, refuse_twice
 from tieproof.ties import IntArray
 
 Own = Literal["keep", "drop"]
 OWN = ("keep", "drop")
-
-CHUNKS = RUN._replace(name="documents")
 
 
 class ListRules(NamedTuple):
@@ -97,14 +96,11 @@ def without(source: Source, rows: IntArray, n_queries: int) -> tuple[Source, Doc
 
 
 def _ids(names: Iterable[Any]) -> list[str]:
-    return as_ids(list(names), CHUNKS, "chunk and every document")
+    return as_ids(list(names), "documents", "chunk and every document")
 
 
 def _once(source: Source, queries: Numbers, same: bool = False) -> Source:
-    """Return a source in which each document of a query occurs once, with the largest of its values.
-
-    same : whether other values of a document are refused, as grades are
-    """
+    """Return each document of a query once, with its largest value; if `same`, other values of it are refused."""
     numbers: dict[tuple[int, bytes], int] = {}
     rows = enumerate(source.documents.query.tolist())
     code = np.array([numbers.setdefault((query, source.documents.id(row)), len(numbers)) for row, query in rows])
@@ -128,7 +124,7 @@ def _of_chunks(source: Source, documents: Mapping[str, str] | Callable[[str], An
                 "documents",
             )
         documents = documents.__getitem__
-    names = as_ids(list(map(documents, chunks)), CHUNKS, "document")
+    names = as_ids(list(map(documents, chunks)), "documents", "document")
     rest = _once(source._replace(documents=documents_called(names, source.documents.query)), queries)
     counts = f"{len(chunks):,} chunks count as {len(rest.value):,} documents, each by its best chunk."
     return rest._replace(said=(counts, *source.said))

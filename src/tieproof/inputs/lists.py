@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,11 +16,15 @@ from tieproof.inputs.relevance_by_labels import by_labels
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
-BLOCK_ENTRIES = 2**22
-"""The number of entries of lists that are checked or ranked at a time."""
+BLOCK_ENTRIES = 2**22  # the number of entries of lists that are checked or ranked at a time
 
-Rows = Array | list[Array]
-"""A matrix of lists, or a list of one-dimensional arrays."""
+Rows = Array | list[Array]  # a matrix of lists, or a list of one-dimensional arrays
+
+Duplicates = Literal["error", "first"]
+DUPLICATES = ("error", "first")
+
+HOW = "Keep one of them, or pass duplicates='first' (--duplicates first), so that it counts at its first place."
+"""What to do about an id that occurs twice in a run or in a list of neighbors."""
 
 
 def as_rows(values: Any, name: str) -> Rows:
@@ -54,6 +58,28 @@ def rounded_rows(values: Any, name: str, precision: str | None) -> Rows:
     return rounded(rows, precision) if isinstance(rows, np.ndarray) else [rounded(row, precision) for row in rows]
 
 
+def first_places(code: IntArray, number: Array, small_is_near: bool) -> IntArray:
+    """Return the rows of the nearest copy of each item, ascending; of equally near ones that of the first.
+
+    code : a number for each item of each list
+
+    >>> first_places(np.array([7, 8, 7, 7]), np.array([0.5, 0.1, 0.9, 0.9]), small_is_near=False).tolist()
+    [1, 2]
+    """
+    _, place = np.unique(number, return_inverse=True)
+    order = np.lexsort((place if small_is_near else -place, code))
+    ordered = code[order]
+    return np.sort(order[np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))])
+
+
+def left_out(copies: int) -> tuple[str, ...]:
+    """The sentence on ids that occurred before."""
+    if not copies:
+        return ()
+    ids, are = ("id", "is") if copies == 1 else ("ids", "are")
+    return (f"{copies:,} repeated {ids} {are} left out: an item counts at its first place.",)
+
+
 def check_shapes(
     rows: Rows,
     values: Rows,
@@ -64,8 +90,7 @@ def check_shapes(
 ) -> None:
     """Refuse values, such as relevance, that are not one for each item of the lists.
 
-    names : what `rows` and `values` contain
-    counted, advice : what an error counts in `values`, and what it says to do
+    names, counted : what `rows` and `values` contain, and what an error counts in `values`
     """
     if isinstance(rows, np.ndarray) and isinstance(values, np.ndarray) and rows.shape == values.shape:
         return
@@ -124,10 +149,7 @@ def in_float64(block: Array, name: str, first_query: int) -> FloatArray:
 
 
 class Limits(NamedTuple):
-    """The numbers of relevant and of all items of each query, (q,) each, in its list or not.
-
-    complete : nothing but the listed items is ranked; otherwise the lists were cut off
-    """
+    """The numbers (q,) of relevant and of all items of each query; `complete`: only listed items are ranked."""
 
     n_relevant: IntArray
     n_items: IntArray | None
@@ -154,7 +176,6 @@ def as_limits(n_relevant: Any, n_items: Any, complete: Any, n_queries: int) -> L
 
 
 def _as_counts(values: Any, name: str, what: str, n_queries: int) -> IntArray:
-    """Return a whole number for each query."""
     counts = as_numbers(values, name)
     if counts.shape not in ((), (n_queries,)):
         raise InputError(
@@ -175,11 +196,7 @@ def _as_counts(values: Any, name: str, what: str, n_queries: int) -> IntArray:
 
 
 class LabeledRows:
-    """The relevance of every item to every query by their labels, computed for some queries at a time.
-
-    It can be sliced like a matrix (queries, items): 1 is relevant, 0 is not, -1 is excluded (in leave-one-out the
-    diagonal).
-    """
+    """Relevance by labels as slices of a matrix (queries, items): 1 is relevant, 0 is not, -1 is excluded."""
 
     def __init__(self, relevance: Relevance) -> None:
         self.relevance = relevance
@@ -203,10 +220,7 @@ class LabeledRows:
 def relevance_by_labels(
     labels: Any, gallery_labels: Any, rows: Array | Sequence[Array], limits: Sequence[Any], name: str
 ) -> LabeledRows:
-    """Return the relevance by the labels of the queries and of the gallery; without gallery labels: leave-one-out.
-
-    limits : n_relevant and n_items, which cannot be combined with labels
-    """
+    """Return the relevance by labels, which no `limits` may accompany; without gallery labels: leave-one-out."""
     widths = {len(row) for row in rows}
     if len(widths) > 1:
         raise InputError(
@@ -256,27 +270,16 @@ class JudgedLists(NamedTuple):
 
     @classmethod
     def of(cls, numbers: Array, start: IntArray) -> "JudgedLists":
-        """Judge numbers: above 0 is relevant, 0 is not, below 0 is excluded.
-
-        The list of query q is numbers[start[q]:start[q+1]].
-        """
+        """Judge the numbers of lists, which begin at `start`: above 0 is relevant, 0 is not, below 0 is excluded."""
         pointer, excluded_pointer = np.zeros((2, len(start)), dtype=np.int64)
-        room = 1 + max(int(np.diff(start).max()), int(start[-1] - start[0]) // 16)
+        room = 1 + int(start[-1] - start[0])  # what is not written takes no memory
         items, excluded = np.empty((2, room), dtype=np.int64)
-        grades = np.empty(room)
-        graded, wrong, done = False, False, 0
-        while True:
-            block = RelevantBlock(pointer, items, grades, excluded_pointer, excluded)
-            judged = list_judged(numbers, start, done, block)
-            graded, wrong, done = graded or judged.graded, wrong or judged.wrong, judged.done
-            if done == len(start) - 1:
-                return cls(block, graded, wrong)
-            items, excluded = (np.append(each, np.empty_like(each)) for each in (items, excluded))
-            grades = np.append(grades, np.empty_like(grades))
+        block = RelevantBlock(pointer, items, np.empty(room), excluded_pointer, excluded)
+        judged = list_judged(numbers, start, 0, block)
+        return cls(block, judged.graded, judged.wrong)
 
 
-JUDGED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32", "int8")))
-"""The types of grades that kernels read."""
+JUDGED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32", "int8")))  # that kernels read
 
 
 def as_judged_type(values: Array) -> Array:

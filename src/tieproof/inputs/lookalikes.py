@@ -10,48 +10,28 @@ from tieproof.inputs.identities import Words
 from tieproof.inputs.lists import LabeledRows
 from tieproof.inputs.multi_vectors import MultiVectors
 from tieproof.inputs.relevance import Exclusions
-from tieproof.inputs.relevance_by_labels import Labels
+from tieproof.inputs.relevance_by_labels import Labels, Unjudged
 from tieproof.inputs.shards.source import RankedRows
 from tieproof.inputs.sparse_rows import SparseRows
-from tieproof.inputs.unjudged import Unjudged
 from tieproof.ties import Array, FloatArray, IntArray
 
-FEWEST_ALIKE = 4
-"""The fewest rows for a warning: smaller inputs are often examples."""
-
-CHECKED_ROWS = 16
-"""The number of rows that are checked first, or instead of all rows if there are many."""
-
-FEWEST_BYTES = 128
-"""The fewest bytes that are recognized as packed codes."""
-
-MOST_CODES = 1024
-"""The most rows in which packed codes are recognized."""
+FEWEST_ALIKE = 4  # rows for a warning: smaller inputs are often examples
+FEWEST_ROWS = 10  # if the diagonal is relevant: with fewer rows it may be the farthest item by chance
+FEWEST_STEPS = 8  # pairs of consecutive items that show an order which is no chance
+FEWEST_BYTES = 128  # that are recognized as packed codes
+MOST_BYTES = 256  # of a row that may be a packed code; 2,048 bits are more than codes usually have
+MOST_CODES = 1024  # rows in which packed codes are recognized
+CHECKED_ROWS = 16  # rows that are checked first, or instead of all rows if there are many
+BLOCK = 2**20  # entries that are compared at a time
 
 ITSELF = 0.9
 """The smallest share of queries with an item of their own number first that is warned about; pictures and the texts
 that belong to them may have the same numbers."""
 
-MOST_BYTES = 256
-"""The most bytes of a row that may be a packed code; 2,048 bits are more than codes usually have."""
-
-BLOCK = 2**20
-"""The number of entries that are compared at a time."""
-
-NEAR = 2.0**-6
-"""Similarities that should be equal may differ by this share of their range, because they may have been rounded."""
-
-SYMMETRIC = 2.0**-8
-"""Entries of a symmetric matrix may differ by this share of the largest one, because they may have been rounded."""
-
-FEWEST_ROWS = 10
-"""The fewest rows if the diagonal is relevant: with fewer rows it may be the farthest item by chance."""
-
-FEWEST_STEPS = 8
-"""The fewest pairs of consecutive items that show an order which is no chance."""
-
-NEARLY = 2.0**-20
-"""Distances may decrease along a sorted list by this share of the squared norms: an index computes in float32."""
+# Numbers that should be equal, or in order, may have been rounded. They may differ by these shares:
+NEAR = 2.0**-6  # similarities: of their range
+SYMMETRIC = 2.0**-8  # entries of a symmetric matrix: of the largest one
+NEARLY = 2.0**-20  # distances along a sorted list: of the squared norms, because an index computes in float32
 
 MEANT = {"distances": ("similarities", "evaluate_scores"), "scores": ("distances", "evaluate_distances")}
 """For each name: what was probably passed instead, and the function that takes it."""
@@ -98,27 +78,20 @@ def may_share_rows(queries: Embeddings, gallery: Embeddings) -> bool:
 
 
 def self_matches(queries: Words, items: Words, relevance: Exclusions) -> list[tuple[int, int]]:
-    """Return the pairs of a query and an item that counts with the same row, if each row is once on its side.
+    """Return the pairs of a query and an item that counts whose digests are equal, and once on each side.
 
-    Rows that occur more often are left out, because short codes and collapsed models have many of them. None are
-    returned if the item is excluded or not relevant for any of some queries.
-
-    queries, items : the digests of the rows of each side
+    Rows that occur more often are left out, because short codes and collapsed models have many of them.
     """
     if np.array_equal(queries, items):
         return []  # `warn_of_queries_in_gallery` is about this
     own, query, times = np.unique(queries[:, 0], return_index=True, return_counts=True)
-    copies, item = np.zeros_like(query), np.zeros_like(query)
-    for start in range(0, len(items), BLOCK):
-        block = items[start : start + BLOCK, 0]
-        place = np.minimum(np.searchsorted(own, block), len(own) - 1)
-        equal = np.flatnonzero(own[place] == block)
-        np.add.at(copies, place[equal], 1)
-        item[place[equal]] = start + equal
-    once = (times == 1) & (copies == 1)
+    known, item, copies = np.unique(items[:, 0], return_index=True, return_counts=True)
+    _, ours, theirs = np.intersect1d(own[times == 1], known[copies == 1], assume_unique=True, return_indices=True)
+    query, item = query[times == 1][ours], item[copies == 1][theirs]
     if isinstance(relevance, Labels):
-        once &= relevance.query_class[query] == relevance.item_class[item]
-    pairs = sorted(zip(query[once].tolist(), item[once].tolist(), strict=True))
+        same = relevance.query_class[query] == relevance.item_class[item]
+        query, item = query[same], item[same]
+    pairs = sorted(zip(query.tolist(), item.tolist(), strict=True))
     some = [pairs[place] for place in some_of(len(pairs))] if pairs else []
     return pairs if all(_counts(relevance, query, item) for query, item in some) else []
 
@@ -143,7 +116,6 @@ def warn_of_other_order(
 ) -> None:
     """Warn if the lists of some queries are in the order of another distance, and most are not in that of this one.
 
-    queries, gallery : return the rows at some positions
     ids : (q, n) the listed items; -1 where there is none
     """
     whole = np.flatnonzero((ids[:, :CHECKED_ROWS] >= 0).all(axis=1))
@@ -238,10 +210,7 @@ def some_of(count: int) -> IntArray:
 def check_direction(rows: Array | Sequence[Array], blocks: Iterable[tuple[Array, Array]], name: str) -> None:
     """Warn if every item of a square matrix is farthest from itself, and relevant items are farther than others.
 
-    The first condition alone may hold because somebody filled the diagonal to take it out of the ranking. So relevant
-    items outside the diagonal must be farther than the other items on average, too.
-
-    blocks : the rows, some at a time, and their relevance
+    The first condition alone may hold because somebody filled the diagonal to take it out of the ranking.
     """
     if not _farthest_on_diagonal(rows, name) or not _farther_on_average(blocks, name):
         return
@@ -264,10 +233,7 @@ def _farthest_on_diagonal(rows: Array | Sequence[Array], name: str) -> bool:
 
 
 def _farther_on_average(blocks: Iterable[tuple[Array, Array]], name: str) -> bool:
-    """Whether relevant items are farther than others on average, without the diagonal.
-
-    The answer is no unless the diagonal is excluded as a whole or relevant as a whole.
-    """
+    """Whether relevant items off the diagonal, which is all excluded or all relevant, are farther than others."""
     start = 0
     sums, counts = np.zeros(2), np.zeros(2)
     excluded = relevant_to_itself = True
@@ -292,10 +258,7 @@ def _farther_on_average(blocks: Iterable[tuple[Array, Array]], name: str) -> boo
 
 
 def check_grades(judged: Array | Sequence[Array], cut_off: bool) -> int:
-    """Return how many items a negative relevance leaves out; warn if negative numbers probably mean something else.
-
-    A negative fraction is refused. Lists that were cut off may consist of relevant and excluded items alone.
-    """
+    """Count the items that a negative relevance leaves out; warn if it probably means something else."""
     lists = [judged] if isinstance(judged, np.ndarray) else judged
     negative = [each[each < 0] for each in lists if each.dtype.kind in "if" and each.size and each.min() < 0]
     if not negative:

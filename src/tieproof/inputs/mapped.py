@@ -25,15 +25,11 @@ from tieproof.ties import Array
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
 
-PIPED = 2**16
-"""The bytes that a pipe holds."""
+PIPED = 2**16  # the bytes that a pipe holds
 
 
 class Copies:
-    """Copies mapped arrays while there is room for them.
-
-    room : the bytes that all copies may still take
-    """
+    """Copies mapped arrays while there is room for them: the bytes that all copies may still take."""
 
     def __init__(self, room: int) -> None:
         self.room = room
@@ -139,7 +135,6 @@ def _state_of(descriptor: int) -> tuple[int, int]:
 
 
 def _check(states: Iterable[tuple[str, int, tuple[int, int]]]) -> None:
-    """Refuse an open file whose size or time of change differs from what it was."""
     for path, descriptor, before in states:
         if _state_of(descriptor) != before:
             raise FileChangedError(

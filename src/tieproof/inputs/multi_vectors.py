@@ -94,11 +94,9 @@ class MultiVectors:
         return np.diff(self.offsets)
 
     def __len__(self) -> int:
-        """The number of items."""
         return len(self.offsets) - 1
 
     def __getitem__(self, items: "slice | IntArray") -> "MultiVectors":
-        """Some items."""
         chosen = np.arange(len(self))[items]
         length = self.lengths[chosen]
         vectors = self.vectors[ranges(self.offsets[chosen], length)[1]]
@@ -120,7 +118,6 @@ class MultiVectors:
         return np.array_equal(self.offsets, other.offsets) and np.array_equal(self.vectors, other.vectors)
 
     def __repr__(self) -> str:
-        """The numbers of items, vectors and dimensions."""
         return f"MultiVectors({len(self)} items, {len(self.vectors)} vectors of {self.shape[1]} dimensions)"
 
 

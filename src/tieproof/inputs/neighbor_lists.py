@@ -7,15 +7,13 @@ import numpy as np
 
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.arrays import as_numbers, first_true
-from tieproof.inputs.copies import first_places
 from tieproof.inputs.identities import as_item_numbers
-from tieproof.inputs.lists import Rows, as_rows, check_shapes, joined, spans_of
+from tieproof.inputs.lists import Rows, as_rows, check_shapes, first_places, joined, spans_of
 from tieproof.inputs.relevance import Relevance, pointers, sorted_contains
 from tieproof.inputs.relevance_by_labels import Labels
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
-NOTHING = -1
-"""The id that means that nothing was found."""
+NOTHING = -1  # the id that means that nothing was found
 
 
 class Returned(NamedTuple):
@@ -28,20 +26,13 @@ class Returned(NamedTuple):
 
 
 class NeighborLists(NamedTuple):
-    """The lists of Q queries, list after list, without entries where nothing was found.
+    """The lists of Q queries, list after list, without entries where nothing was found."""
 
-    start : (Q + 1,) the list of query q is item[start[q]:start[q+1]]
-    item : the items, as positions in the gallery
-    number : their distances or scores; None: the order of the lists is the ranking
-    called : "distances", "scores", or "order" without numbers
-    padded : (Q,) whether the list was filled up because the search found no more items
-    """
-
-    start: IntArray
-    item: IntArray
-    number: Array | None
-    called: str
-    padded: BoolArray
+    start: IntArray  # (Q + 1,) the list of query q is item[start[q]:start[q+1]]
+    item: IntArray  # as positions in the gallery
+    number: Array | None  # their distances or scores; None: the order of the lists is the ranking
+    called: str  # "distances", "scores", or "order" without numbers
+    padded: BoolArray  # (Q,) whether the list was filled up because the search found no more items
 
     @property
     def n_queries(self) -> int:
@@ -247,18 +238,12 @@ def _check_order(query: IntArray, number: Array, called: str, n_queries: int) ->
 
 
 class JudgedItems(NamedTuple):
-    """The judgments of the listed items of some queries.
+    """The judgments of the listed items of some queries."""
 
-    grade : the grade of each listed item; 0 is not relevant, -1 is excluded
-    n_relevant, n_excluded : (q,) the numbers of relevant and excluded items in the gallery
-    missing_grades : the grades of relevant items that are not listed, query after query, descending within a query;
-        None: all grades are 1
-    """
-
-    grade: FloatArray
-    n_relevant: IntArray
-    n_excluded: IntArray
-    missing_grades: FloatArray | None
+    grade: FloatArray  # of each listed item; 0 is not relevant, -1 is excluded
+    n_relevant: IntArray  # (q,) relevant items in the gallery
+    n_excluded: IntArray  # (q,) excluded items in the gallery
+    missing_grades: FloatArray | None  # of relevant items not listed, descending within a query; None: all are 1
 
 
 def spans_of_queries(relevance: Relevance, lengths: IntArray) -> Iterator[slice]:

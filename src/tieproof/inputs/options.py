@@ -15,11 +15,8 @@ from tieproof.ties import Array
 UNITS = ("", "k", "m", "g", "t")
 """The units of memory, each 1000 bytes of the one before, or 1024 with an i: kB, MB, … and KiB, MiB, …."""
 
-MOST_MEMORY = 2.0**62
-"""More bytes than any machine has."""
-
-MOST_THREADS = 2**16
-"""More threads than any machine runs at once."""
+MOST_MEMORY = 2.0**62  # more bytes than any machine has
+MOST_THREADS = 2**16  # more threads than any machine runs at once
 
 
 def check_choice(name: str, value: Any, known: Iterable[str]) -> None:
@@ -159,8 +156,7 @@ NAMED_NOISE = (*FORMATS, "int8", *PRODUCTS)
 
 
 Rounded = Literal["float32", "float16"]
-PRECISIONS: tuple[str, ...] = get_args(Rounded)
-"""The precisions to which scores and distances that are given are rounded."""
+PRECISIONS: tuple[str, ...] = get_args(Rounded)  # to which given scores and distances are rounded
 
 
 def check_rounded(precision: Any, noise: Any) -> None:

@@ -1,4 +1,4 @@
-"""Ranks of runs: in place of scores, or beside scores, which alone rank, and which they may contradict."""
+"""Ranks of runs: in place of scores, or beside scores, which they may contradict."""
 
 from collections.abc import Sequence
 
@@ -12,22 +12,6 @@ def may_contradict(query: IntArray, rank: FloatArray, score: FloatArray) -> bool
     """Whether any two adjacent rows contradict each other, which is fast to check."""
     same = query[1:] == query[:-1]
     return bool((same & (np.diff(rank) * np.diff(score) > 0)).any())
-
-
-def contradiction(query: IntArray, rank: FloatArray, score: FloatArray) -> tuple[int, int, int] | None:
-    """Return in how many of how many lists a later rank has a larger score, and the query of the first of them.
-
-    None is returned unless these are most lists.
-
-    >>> contradiction(np.array([4, 4, 5, 5]), np.array([1.0, 2.0, 1.0, 2.0]), np.array([0.1, 0.3, 0.2, 0.4]))
-    (2, 2, 4)
-    """
-    order = np.lexsort((-score, rank, query))
-    query, rank, score = query[order], rank[order], score[order]
-    later = (query[1:] == query[:-1]) & (rank[1:] > rank[:-1])
-    wrong = np.unique(query[1:][later & (score[1:] > score[:-1])])
-    lists = len(np.unique(query[1:][later]))
-    return (len(wrong), lists, int(wrong[0])) if 2 * len(wrong) > lists else None
 
 
 def as_scores(path: str, query: IntArray, value: FloatArray, names: Sequence[bytes]) -> FloatArray:

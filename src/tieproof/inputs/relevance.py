@@ -1,6 +1,6 @@
 """The relevant and the excluded items of all queries; the engine reads them one block of queries at a time.
 
-`relevance_by_labels.py` and `judgments.py` have the kinds of relevance, and `unjudged.py` has exclusions alone.
+`relevance_by_labels.py` and `judgments.py` have the kinds of relevance.
 """
 
 from abc import ABC, abstractmethod
@@ -27,14 +27,10 @@ class RelevantBlock(NamedTuple):
 
 
 class Excluded(NamedTuple):
-    """The items that are left out of rankings, in addition to the query itself.
+    """The items that are left out of rankings, in addition to the query itself."""
 
-    groups : the groups of the queries and of the items; items with the query's label and group are left out
-    pairs : query * n_items + item, ascending
-    """
-
-    groups: tuple[Array, Array] | None = None
-    pairs: IntArray | None = None
+    groups: tuple[Array, Array] | None = None  # of queries and items: of the query's label, those of its group
+    pairs: IntArray | None = None  # query * n_items + item, ascending
 
 
 NOTHING = Excluded()
@@ -67,10 +63,7 @@ class Exclusions(ABC):
         """Return the relevant and the excluded items of `queries`."""
         position, item, grade = self.pairs(queries)
         groups, pairs = self.excluded
-        if self.leave_one_out and grade is None and groups is None and pairs is None:
-            keep = item != queries[position]
-            everyone = np.arange(len(queries) + 1)
-            return RelevantBlock(pointers(position[keep], len(queries)), item[keep], None, everyone, queries)
+
         out = np.zeros(len(item), dtype=np.bool_)
         if self.leave_one_out:
             out |= item == queries[position]
@@ -117,10 +110,7 @@ class Exclusions(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Relevance(Exclusions):
-    """The relevance of a whole evaluation, and its exclusions.
-
-    graded : whether grades may differ from 1
-    """
+    """The relevance of a whole evaluation, and its exclusions; `graded`: grades may differ from 1."""
 
     graded: bool
 
@@ -150,10 +140,7 @@ class Relevance(Exclusions):
 
     @abstractmethod
     def among(self, queries: IntArray, items: IntArray) -> "Relevance":
-        """Return the relevance of these queries and items, without repetitions, numbered by their positions here.
-
-        In leave-one-out both are the same items.
-        """
+        """Return the relevance of these queries and items (in leave-one-out the same), by their positions here."""
 
     def ranked(self, queries: IntArray) -> IntArray:
         """Return how many items each of these queries ranks: all that are not excluded."""

@@ -1,4 +1,7 @@
-"""Relevance by labels: one for each query and each item, or columns of 0/1 of which they may have several."""
+"""Relevance by labels: one for each query and each item, or columns of 0/1 of which they may have several.
+
+`Unjudged` is no relevance, and only leaves out the items of groups, which are labels, too.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,33 +9,27 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.inputs.relevance import NOTHING, Excluded, Relevance, ranges
+from tieproof.inputs.relevance import NOTHING, Excluded, Exclusions, Relevance, ranges
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
 class Labels(Relevance):
-    """Relevance by labels: items with the query's label are relevant.
-
-    query_class, item_class : a number for each label, its class; a query whose label no item has gets one class more
-    query_labels, item_labels : the labels themselves
-    members : the items, sorted by their class; as int32 where that is enough, as item_class
-    start, size : the start and size of each class in `members`, and of the additional class, which is empty
-    """
+    """Relevance by labels: items with the query's label are relevant."""
 
     query_labels: Array
     item_labels: Array
-    query_class: IntArray
+    query_class: IntArray  # a number for each label; a query whose label no item has gets one class more
     item_class: Array
-    members: Array
-    start: IntArray
-    size: IntArray
+    members: Array  # the items, sorted by their class; as int32 where that is enough, as item_class
+    start: IntArray  # of each class in `members`, and of the additional class
+    size: IntArray  # of each class; the additional one is empty
 
     @classmethod
     def of(cls, query_labels: Array, item_labels: Array | None, excluded: Excluded = NOTHING) -> "Labels":
         """Relevance by a label for each query and each item; no labels of items: leave-one-out."""
         items = query_labels if item_labels is None else item_labels
-        members = _stable_order(items)
+        members = np.argsort(items, kind="stable")
         ordered = items[members]
         bounds = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
         known, sizes = ordered[bounds[:-1]], bounds[1:] - bounds[:-1]
@@ -89,7 +86,6 @@ class Labels(Relevance):
         return np.argsort(self.query_class, kind="stable")
 
     def _members(self, places: slice | IntArray) -> IntArray:
-        """Some of the members."""
         return self.members[places].astype(np.int64)
 
     def related(self, queries: IntArray) -> IntArray:
@@ -113,15 +109,6 @@ class Labels(Relevance):
         of_query = self.query_class[queries]
         position, index = ranges(self.start[of_query], self.size[of_query])
         return position, self._members(index), None
-
-
-def _stable_order(labels: Array) -> IntArray:
-    """Return indices that sort the labels and keep equal ones in their order; fast where they are small integers."""
-    if labels.dtype.kind == "i":
-        low = labels.min()
-        if int(labels.max()) - int(low) < 2**16:
-            return np.argsort((labels - low).astype(np.uint16), kind="stable")
-    return np.argsort(labels, kind="stable")
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,3 +154,29 @@ class MultiLabels(Relevance):
 def by_labels(own: Array, of_items: Array | None, excluded: Excluded = NOTHING) -> Relevance:
     """Relevance by checked labels: one each, or columns."""
     return MultiLabels.of(own, of_items, excluded) if own.ndim == 2 else Labels.of(own, of_items, excluded)
+
+
+@dataclass(frozen=True, eq=False)
+class Unjudged(Exclusions):
+    """Only items to leave out: those of the query's group (by labels; None: no groups), itself and given pairs."""
+
+    of_groups: Labels | None
+
+    @classmethod
+    def of(cls, n_queries: int, n_items: int | None, excluded: Excluded = NOTHING) -> "Unjudged":
+        """The exclusions of so many queries and items; n_items None: leave-one-out."""
+        groups = None if excluded.groups is None else Labels.of(*excluded.groups)
+        count = n_queries if n_items is None else n_items
+        return cls(n_queries, count, n_items is None, Excluded(None, excluded.pairs), groups)
+
+    def pairs(self, queries: IntArray) -> tuple[IntArray, IntArray, FloatArray | None]:
+        """The items of the queries' groups, with a grade that excludes them."""
+        if self.of_groups is None:
+            nothing = np.zeros(0, dtype=np.int64)
+            return nothing, nothing, None
+        position, item, _ = self.of_groups.pairs(queries)
+        return position, item, np.full(len(item), -1.0)
+
+    def order(self) -> tuple[IntArray, IntArray]:
+        """The queries and the items, each sorted by their group."""
+        return super().order() if self.of_groups is None else self.of_groups.order()

@@ -21,21 +21,15 @@ WRAPPERS = (
 )
 """The keys or attributes of answers that contain the hits."""
 
-NAMES = (*names_in_hits("query"), "query")
-"""The names of the query beside its documents."""
+NAMES = (*names_in_hits("query"), "query")  # the names of the query beside its documents
 
 
 class Listed(NamedTuple):
-    """The documents of a query.
+    """The documents of a query."""
 
-    names : their ids
-    values : their scores or grades; None: the order of a run ranks them, and in qrels the grade is 1
-    kind : what the values are: numbers, the scores of hits, which are expected to fall, or minus the ranks
-    """
-
-    names: list[Any]
-    values: list[Any] | None
-    kind: Literal["numbers", "hits", "ranks"] = "ranks"
+    names: list[Any]  # their ids
+    values: list[Any] | None  # None: the order of a run ranks them, and in qrels the grade is 1
+    kind: Literal["numbers", "hits", "ranks"] = "ranks"  # the scores of hits are expected to fall; ranks are negative
 
 
 def entries_of(values: Any, owner: str, value: str) -> list[tuple[Any, Any]]:
@@ -164,7 +158,6 @@ def _refuse_distances(value: Any) -> None:
 
 
 def _is_collection(value: Any) -> bool:
-    """Whether these may be the documents of a query."""
     return isinstance(value, Mapping | list | tuple | set | frozenset) and not hasattr(value, "_fields")
 
 
@@ -244,6 +237,5 @@ def _numbers_of(
 
 
 def _shown(value: Any) -> str:
-    """The beginning of a value, for messages."""
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:80]}…"

@@ -9,14 +9,14 @@ import numpy as np
 from tieproof.errors import InputError, warn
 from tieproof.inputs.categories import Average, categories_of
 from tieproof.inputs.frames import Columns, as_frame, column_called, name_of_column, plain, usual_names
+from tieproof.inputs.ids import decoded
 from tieproof.inputs.readers import tables, trec
 from tieproof.inputs.readers.columns import NO_DIMENSIONS
 from tieproof.inputs.readers.trec_told import refuse_rankings
-from tieproof.inputs.sources import QRELS, Role, checked, decoded, warn_of_ranks
+from tieproof.inputs.sources import QRELS, Role, checked, warn_of_ranks
 from tieproof.ties import Array, FloatArray
 
-Number = Literal["score", "distance"]
-"""The column of the numbers that rank."""
+Number = Literal["score", "distance"]  # the column of the numbers that rank
 
 
 def lists_in(
@@ -25,9 +25,6 @@ def lists_in(
     """Return lists, what tells their relevance, their categories and average, and the names of a table's queries.
 
     Whatever is no table is returned as it is, without names: a table is a file or a frame without relevance.
-
-    name : "scores" or "distances"
-    judged_by : the relevance, the labels, and what else tells it
     """
     if not is_table(given) or any(each is not None for each in judged_by[:2]):
         return given, judged_by, grouped_by, None
@@ -43,10 +40,7 @@ def is_table(given: Any) -> bool:
 
 
 def _read(values: Any, what: Number) -> tuple[list[Array], list[FloatArray], Array]:
-    """Return the lists of a table, with their numbers and grades, and the names of their queries, sorted.
-
-    what : the column of the numbers
-    """
+    """Return the lists of a table, with their numbers and grades, and the names of their queries, sorted."""
     is_file = isinstance(values, str | os.PathLike)
     frame, name, number, grade = _named_columns(values, what)
     query, document = name_of_column(frame, "query"), name_of_column(frame, "document")
@@ -84,10 +78,7 @@ def _read(values: Any, what: Number) -> tuple[list[Array], list[FloatArray], Arr
 
 
 def labels_and_scores(table: Any) -> tuple[Array, Array, bool]:
-    """Return the labels and the scores of pairs in a table, whose other columns are not read.
-
-    The last value is whether the scores are distances, which are read from a table without scores.
-    """
+    """Return the labels and scores of pairs in a table, and whether these are distances, for lack of scores."""
     frame, name, *columns = _named_columns(table, "score", or_distance=True)
     score, label = (tables.as_column(tables.numbers(column_called(frame, column, name))) for column in columns)
     return label, score, name_of_column(frame, "score") is None

@@ -16,9 +16,9 @@ from tieproof.errors import InputError, warn
 from tieproof.inputs.arrays import as_numbers, first_true
 from tieproof.inputs.documents import Documents, DocumentTable, documents_called, documents_in_columns
 from tieproof.inputs.frames import as_frame, column_called, column_for, name_of_column
+from tieproof.inputs.ids import as_ids, numbered
 from tieproof.inputs.lists import in_float64
 from tieproof.inputs.mapped import FileChangedError
-from tieproof.inputs.ranks import contradiction
 from tieproof.inputs.readers import json_lists, trec
 from tieproof.inputs.readers.lines import line_at, unpacked
 from tieproof.inputs.readers.location import Piped, split
@@ -37,36 +37,25 @@ class Role(NamedTuple):
     value: Literal["grade", "score", "distance"]
 
 
-LIBRARIES = ("ir_datasets:", "mteb:")
-"""What names judgments that a library loads, before the name of the data set or the task."""
+LIBRARIES = ("ir_datasets:", "mteb:")  # before the name of a data set or a task whose judgments a library loads
 
 QRELS = Role("The qrels", "are", trec.QRELS, "grade")
 RUN = Role("The run", "is", trec.RUN, "score")
 
 
 class Source(NamedTuple):
-    """The documents and values of a file, a dictionary or a data frame.
-
-    name : the name of the source in messages
-    place : returns the position of given rows in words, such as ", on line 3"
-    ids : the ids of the documents; None for a file, where they are bytes
-    rank : the ranks of a run, if it has ranks that may contradict its scores
-    without_own : whether judgments are of a task that leaves a document with the id of its query out of its list
-    said : sentences about how it was read, for the result
-    before : the query and the value of each row as given, if some are left out
-    ordered : whether the values are the ranks of integers that float64 does not tell apart
-    """
+    """The documents and values of a file, a dictionary or a data frame."""
 
     documents: Documents
     value: FloatArray
-    name: str
-    place: Callable[[Sequence[int]], str]
-    ids: list[str] | None = None
-    rank: FloatArray | None = None
-    without_own: bool = False
-    said: tuple[str, ...] = ()
-    before: tuple[IntArray, FloatArray] | None = None
-    ordered: bool = False
+    name: str  # in messages
+    place: Callable[[Sequence[int]], str]  # the position of given rows in words, such as ", on line 3"
+    ids: list[str] | None = None  # of the documents; None for a file, where they are bytes
+    rank: FloatArray | None = None  # of a run, if it has ranks that may contradict its scores
+    without_own: bool = False  # whether a task leaves documents with the id of their query out
+    said: tuple[str, ...] = ()  # sentences about how it was read, for the result
+    before: tuple[IntArray, FloatArray] | None = None  # queries and values of all rows, if some are left out
+    ordered: bool = False  # whether the values are the ranks of integers that float64 does not tell apart
 
     def among(self, rows: Sequence[int] | IntArray) -> "Source":
         """The source with only these rows; their places are not known."""
@@ -106,8 +95,7 @@ def read(values: Any, role: Role, queries: Numbers) -> Source:
     return source
 
 
-def _reader_of(values: Any, role: Role) -> "Reader":
-    """Return the function that reads values of this kind, or a file with this extension."""
+def _reader_of(values: Any, role: Role) -> Callable[[Any, Role, Numbers], Source]:
     if role is QRELS and isinstance(values, str) and values.startswith(LIBRARIES):
         return _from_library
     if isinstance(values, str | os.PathLike):
@@ -132,13 +120,18 @@ def _reader_of(values: Any, role: Role) -> "Reader":
 
 def contradicting_ranks(source: Source, queries: Numbers) -> str | None:
     """Return a sentence on the lists whose ranks contradict their scores; None unless these are most lists."""
-    found = None if source.rank is None else contradiction(source.documents.query, source.rank, source.value)
-    if found is None:
+    if source.rank is None:
         return None
-    wrong, lists, query = found
-    name = list(queries)[query].decode(errors="replace")
+    order = np.lexsort((-source.value, source.rank, source.documents.query))
+    query, rank, score = source.documents.query[order], source.rank[order], source.value[order]
+    later = (query[1:] == query[:-1]) & (rank[1:] > rank[:-1])
+    wrong = np.unique(query[1:][later & (score[1:] > score[:-1])])
+    lists = len(np.unique(query[1:][later]))
+    if 2 * len(wrong) <= lists:
+        return None
+    name = list(queries)[wrong[0]].decode(errors="replace")
     return (
-        f"{source.name}: the ranks contradict the scores in {wrong:,} of {lists:,} lists; the first is "
+        f"{source.name}: the ranks contradict the scores in {len(wrong):,} of {lists:,} lists; the first is "
         f"that of query '{name}'. Documents are ranked by their scores, where larger is nearer."
     )
 
@@ -160,7 +153,6 @@ def names_on(source: Source, queries: Numbers, row: int) -> tuple[str, str]:
 
 
 def _named(source: Source, role: Role, queries: Numbers, row: int) -> str:
-    """Return the name of a row's value, for messages."""
     query, document = names_on(source, queries, row)
     return f"{source.name}: the {role.value} of document '{document}' for query '{query}'"
 
@@ -181,17 +173,13 @@ def _from_trec(location: str | os.PathLike[str] | Piped, role: Role, queries: Nu
 
 
 def _from_library(location: str, role: Role, queries: Numbers) -> Source:
-    library = import_module(f"tieproof.inputs.readers.{location.partition(':')[0]}")
-    lists, without_own = library.read(location)
+    library, _, name = location.partition(":")
+    lists, without_own = import_module(f"tieproof.inputs.readers.{library}").read(name)
     return _from_lists(lists, role, queries, location)._replace(without_own=without_own)
 
 
 def _from_lists(values: Any, role: Role, queries: Numbers, called: str = "", lines: Sequence[int] = ()) -> Source:
-    """Return the documents of the lists of queries.
-
-    called : the name of the file
-    lines : the line of the file that each list is on
-    """
+    """Return the documents of lists; `called` is their file, and `lines` are the lines of it that they are on."""
     lists: list[Listed] = []
     entries = entries_of(values, role.name, role.value)
     for at, (query, given) in enumerate(entries):
@@ -200,10 +188,10 @@ def _from_lists(values: Any, role: Role, queries: Numbers, called: str = "", lin
         except InputError as error:
             where = f"{called}{_located('line', [lines[at]]) if lines else ''}"
             raise InputError(f"{where}: {error}" if called else str(error), error.argument) from None
-    number = numbered([query for query, _ in entries], queries, role)
+    number = numbered([query for query, _ in entries], queries, role.name)
     lengths = [len(each.names) for each in lists]
     query = np.repeat(number, lengths)
-    names = as_ids([name for each in lists for name in each.names], role, "document")
+    names = as_ids([name for each in lists for name in each.names], role.name, "document")
     if role.value == "score" and not lines:
         hits = [each for each in lists if each.kind == "hits" and len(set(each.names)) == len(each.names)]
         check_order([each.values for each in hits if each.values])
@@ -263,27 +251,22 @@ def _from_json(location: str | os.PathLike[str] | Piped, role: Role, queries: Nu
 
 
 def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
-    query = numbered(column_for(frame, "query", role.name).tolist(), queries, role)
-    names = as_ids(column_for(frame, "document", role.name).tolist(), role, "document")
+    query = numbered(column_for(frame, "query", role.name).tolist(), queries, role.name)
+    names = as_ids(column_for(frame, "document", role.name).tolist(), role.name, "document")
     lines = getattr(frame, "lines", ())
 
     def place(rows: Sequence[int]) -> str:
         return _located("line", [lines[row] for row in rows]) if lines else _located("row", rows)
 
     source = Source(documents_called(names, query), np.zeros(0), role.name, place, names)
-    rank = _ranks_in(frame) if role.value == "score" else None
+    rank = None
+    if role.value == "score" and "rank" in frame.columns:
+        column = column_called(frame, "rank", "The run")
+        if column.dtype.kind in "iuf" and np.isfinite(column).all():
+            rank = column.astype(np.float64)
     if rank is not None and rank.min(initial=0) >= 0 and name_of_column(frame, "score") is None:
         return source._replace(value=-rank, said=(BY_PLACE,))
     return _with_values(source, column_for(frame, role.value, role.name), role, queries)._replace(rank=rank)
-
-
-def _ranks_in(frame: Any) -> FloatArray | None:
-    """Return the column of ranks; None without one, or if it has anything but finite numbers."""
-    if "rank" not in frame.columns:
-        return None
-    rank = column_called(frame, "rank", "The run")
-    is_number = rank.dtype.kind in "iuf" and np.isfinite(rank).all()
-    return rank.astype(np.float64) if is_number else None
 
 
 def _from_ranx(values: Any, role: Role, queries: Numbers) -> Source:
@@ -296,36 +279,9 @@ def _from_ranx(values: Any, role: Role, queries: Numbers) -> Source:
     from tieproof.inputs.readers import ranx
 
     lists = ranx.read(values)
-    query = np.repeat(numbered(lists.queries, queries, role), lists.lengths)
+    query = np.repeat(numbered(lists.queries, queries, role.name), lists.lengths)
     source = Source(documents_in_columns(lists.names, query), np.zeros(0), role.name, lambda rows: "")
     return _with_values(source, lists.values, role, queries)
-
-
-Reader = Callable[[Any, Role, Numbers], Source]
-"""Reads judgments or a run, and gives its queries their numbers."""
-
-
-def numbered(names: list[Any], queries: Numbers, role: Role) -> IntArray:
-    """Return the numbers of queries, which are assigned in the order of first use."""
-    ids = (name.encode(errors="surrogatepass") for name in as_ids(names, role, "query"))
-    return np.fromiter(map(queries.__getitem__, ids), np.int64, len(names))
-
-
-def as_ids(names: list[Any], role: Role, what: str) -> list[str]:
-    """Return names, which are strings or integers, as strings; 7 and "7" are the same."""
-    kinds = set(map(type, names))
-    for kind in kinds - {str, int}:
-        wrong = next(name for name in names if type(name) is kind)
-        if isinstance(wrong, bool) or not isinstance(wrong, str | int | np.integer):
-            is_whole = isinstance(wrong, float | np.floating) and (np.isnan(wrong) or wrong == np.rint(wrong))
-            how = (
-                ".astype(int), as pandas makes floats of integers beside missing ones" if is_whole else ".astype(str)"
-            )
-            raise InputError(
-                f"{role.name} must name every {what} by a string or an integer, but one name is {wrong!r}. Leave out "
-                f"rows without a name, and convert the names with {how}."
-            )
-    return names if kinds == {str} else list(map(str, names))
 
 
 def _with_values(source: Source, values: Any, role: Role, queries: Numbers) -> Source:
@@ -352,17 +308,3 @@ def _located(what: str, numbers: Sequence[int]) -> str:
     """Return the positions of rows in words, such as ", on lines 3 and 7"."""
     preposition = {"line": "on", "place": "at"}.get(what, "in")
     return f", {preposition} {what}{'s' if len(numbers) > 1 else ''} {' and '.join(map(str, numbers))}"
-
-
-def decoded(name: bytes) -> str:
-    """A query's id as text."""
-    if name.endswith(b"\0"):
-        raise InputError(
-            f"The query {name.decode(errors='replace')!r} ends in a NUL character, which NumPy drops. Rename it."
-        )
-    try:
-        return name.decode()
-    except UnicodeDecodeError:
-        raise InputError(
-            f"The query '{name.decode(errors='replace')}' is not encoded in UTF-8. Convert the file to UTF-8."
-        ) from None

@@ -1,5 +1,6 @@
 """The names of systems: those of their files, without folders and without the extensions of known formats."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from tieproof.errors import InputError
@@ -11,6 +12,7 @@ _EXTENSIONS = (
     *(".tieproof", ".run", ".runs", ".trec", ".txt", ".tsv", ".res", ".results", ".out", ".dat", ".json", ".jsonl"),
     *(".gz", ".xz", ".bz2", ".zst", ".tar", ".tgz", ".zip"),
 )
+_ENDING = re.compile(rf"(?<=.)({'|'.join(map(re.escape, _EXTENSIONS))})+$", re.IGNORECASE)
 """What is no part of a name; the end of any other file name may be the tag of a run, as in input.TAG."""
 
 
@@ -32,7 +34,7 @@ def named(files: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:
     names = []
     for file in files:
         path, entry = split(file)
-        name = _without_extensions(path.name)
+        name = _ENDING.sub("", path.name)
         own = STANDARD_INPUT_IN_WORDS if file == STANDARD_INPUT else f"{name}:{entry}" if entry else name
         names.append(chosen.get(file, own))
     if len(set(files)) < len(files):
@@ -44,12 +46,3 @@ def named(files: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:
         twice = next(name for name in names if names.count(name) > 1)
         raise InputError(f"{twice} is the name of two systems; give each another name as NAME=FILE.")
     return dict(zip(names, files, strict=True))
-
-
-def _without_extensions(name: str) -> str:
-    """The name of a file without all known extensions at its end; one that consists of nothing else is kept."""
-    while True:
-        ending = next((each for each in _EXTENSIONS if name.lower().endswith(each) and len(name) > len(each)), None)
-        if ending is None:
-            return name
-        name = name[: -len(ending)]

@@ -9,8 +9,7 @@ from tieproof.inputs.frames import as_frame, column_called
 from tieproof.inputs.readers.columns import NAMES, SURE, listing
 from tieproof.ties import Array
 
-LOOKED_AT = 100
-"""The cells that tell what a column has: the first ones may be missing."""
+LOOKED_AT = 100  # the cells that tell what a column has: the first ones may be missing
 
 
 def vectors_of(values: Any, name: str) -> Any:

@@ -10,8 +10,9 @@ from tieproof.analyses.compare.overlap import NUMBERS, TREATMENTS, Overlap, Pers
 from tieproof.analyses.compare.rankings import Matched, TiedRanks
 from tieproof.errors import InputError, about
 from tieproof.inputs.documents import DocumentTable
+from tieproof.inputs.ids import decoded
 from tieproof.inputs.readers import trec
-from tieproof.inputs.sources import RUN, Source, checked, decoded, warn_of_ranks
+from tieproof.inputs.sources import RUN, Source, checked, warn_of_ranks
 from tieproof.show.parts import count
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, IntArray

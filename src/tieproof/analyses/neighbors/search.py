@@ -25,8 +25,8 @@ from tieproof.evaluation.cluster import Runner, Span, beside_rows, fits, groups_
 from tieproof.inputs.arrays import BLOCK_BYTES
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.relevance import NOTHING
+from tieproof.inputs.relevance_by_labels import Unjudged
 from tieproof.inputs.shards.source import ArraySource, RankedRows
-from tieproof.inputs.unjudged import Unjudged
 from tieproof.ties import Array, IntArray
 from tieproof.whole_files import PartsFolder
 

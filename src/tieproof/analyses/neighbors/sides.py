@@ -15,8 +15,8 @@ from tieproof.inputs.arrays import BLOCK_BYTES, as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words
 from tieproof.inputs.judgments import excluded_pairs
 from tieproof.inputs.relevance import NOTHING, Excluded
+from tieproof.inputs.relevance_by_labels import Unjudged
 from tieproof.inputs.shards.source import ArraySource, RowSource
-from tieproof.inputs.unjudged import Unjudged
 
 ORDER = "The queries come first, and then the gallery."
 """What to say if both sides are probably swapped."""

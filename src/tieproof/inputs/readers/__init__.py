@@ -36,18 +36,12 @@ PathLike = str | os.PathLike[str]
 
 
 class FileFormat(NamedTuple):
-    """How the files of one extension are read.
+    """How the files of one extension are read."""
 
-    entries : returns the arrays in a file, or its columns; the names in its locations help to recognize a header
-    matrix : for a table, returns the columns at some positions, side by side
-    embeddings : False if the format can only contain labels
-    elsewhere : False if only files of this machine can be read
-    """
-
-    entries: Callable[[File, Collection[str]], list[Entry]]
-    matrix: Callable[[File, Collection[str], Sequence[int]], Array] | None = None
-    embeddings: bool = True
-    elsewhere: bool = True
+    entries: Callable[[File, Collection[str]], list[Entry]]  # of a file; the names of columns help to find a header
+    matrix: Callable[[File, Collection[str], Sequence[int]], Array] | None = None  # some columns of a table
+    embeddings: bool = True  # False if the format can only contain labels
+    elsewhere: bool = True  # False if only files of this machine can be read
 
 
 def _late(file: str, function: str, *first: str) -> Callable[..., Any]:
@@ -151,18 +145,15 @@ def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), label
 def read_labels(location: PathLike | Location) -> Array:
     """Read labels, integers or strings of shape (n,), or 0/1 of shape (n, c) for c classes.
 
-    location : a file, or a file and one of its entries, as for `read_embeddings`. Without an entry, one called
-        `labels`, `targets`, `classes`, `y`, … is read (`y` not if there is also an `x` with one axis), or else one
-        whose name ends in such a word, or else the only one with one axis.
+    location : as for `read_embeddings`. Without an entry, one called `labels`, `targets`, `classes`, `y`, … is read
+        (`y` not if there is also an `x` with one axis), or else one whose name ends in such a word, or else the only
+        one with one axis.
 
     A stored shape of (1, n) becomes (n,), and so does (n, 1) unless all labels are 0 or 1, which is the column of a
     single class. A .txt file contains one label per line, a .json file a list. In .txt, .csv and .tsv, labels are
     integers if every label is written as an integer (7, not 07 or 7.0), otherwise strings, as written except for
     surrounding blanks. A .csv of a single column may have a header: the first row is a header if it is `label`,
     `labels`, `class`, `id`, … or the name of the column in the location.
-
-    Raises InputError if the file cannot be read, if a label is missing or NaN, or if its content is not an array of
-    labels, and MissingExtraError if the library for its format is not installed.
     """
     where = split(location)
     entry = choose(entries_of(where), where, "labels")
@@ -170,15 +161,10 @@ def read_labels(location: PathLike | Location) -> Array:
 
 
 def read_confidences(location: PathLike) -> Array:
-    """Read confidences, numbers of shape (n,), in the type in which they are stored.
+    """Read confidences, numbers of shape (n,), as stored; those in text become the nearest float64.
 
-    location : a file, or a file and one of its entries, as for `read_embeddings`. Without an entry, one called
-        `confidences` or `confidence` is read, or else the only one with one axis.
-
-    A .txt file contains one number per line, a .json file a list. Numbers in text become the nearest float64.
-
-    Raises InputError if the file cannot be read, or if its content is not an array of numbers, and MissingExtraError
-    if the library for its format is not installed.
+    location : as for `read_embeddings`. Without an entry, one called `confidences` or `confidence` is read, or else
+        the only one with one axis. A .txt file contains one number per line, a .json file a list.
     """
     where = split(location)
     entry = choose(entries_of(where), where, "confidences")

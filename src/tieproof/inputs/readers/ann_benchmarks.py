@@ -19,17 +19,13 @@ from tieproof.inputs.readers.location import AGAIN, File, Location, broken, chec
 from tieproof.inputs.readers.npy import stored_array
 from tieproof.ties import Array
 
-HEADER = 8
-"""Bytes of two numbers."""
+HEADER = 8  # bytes of two numbers
 
 BIGANN = "a file of big-ann-benchmarks"
 
 
 def _read_header(path: File, what: str) -> tuple[int, int, int]:
-    """Read the two uint32 numbers at the beginning of a file; return them and the bytes of the file in all.
-
-    what : the two numbers, in words
-    """
+    """Read the two uint32 numbers that a file begins with, `what` in words; return them and the file's size."""
     with reading(path, BIGANN), path.open("rb") as file:
         header = file.read(HEADER)
         size, _ = state_of(path)
@@ -45,7 +41,6 @@ def _read_header(path: File, what: str) -> tuple[int, int, int]:
 
 
 def _check_size(path: File, size: int, promised: int, contents: str) -> None:
-    """Refuse a file that is not as long as its header promises."""
     if size == promised:
         return
     state = "cut short" if size < promised else "too long"
@@ -54,7 +49,6 @@ def _check_size(path: File, size: int, promised: int, contents: str) -> None:
 
 
 def _entry(path: File, name: str, dtype: str, offset: int, shape: tuple[int, ...]) -> Entry:
-    """Return an array of a file that begins at an offset."""
     return stored_array(Location(path, name), BIGANN, np.dtype(dtype), offset, shape)
 
 
@@ -104,17 +98,6 @@ ARCHIVES = (".npz", ".h5", ".hdf5", ".npy", ".ivecs")
 """Formats with named arrays, or with a single array; all other files are read as those of big-ann-benchmarks."""
 
 
-class RangeLists(NamedTuple):
-    """Lists of items; the items of query q are ids[lims[q]:lims[q + 1]].
-
-    lims : (q + 1,) from 0 to the number of all ids
-    ids : the items of all queries, query after query
-    """
-
-    lims: Array
-    ids: Array
-
-
 class NeighborFile(NamedTuple):
     """Lists of neighbors, (q, n), and their distances, or None if the file has none."""
 
@@ -130,8 +113,6 @@ def read_neighbors(location: PathLike) -> NeighborFile:
 
     A .hdf5 or .npz file contains `neighbors` or `ids`, and possibly `distances`. A .npy or .ivecs file contains ids.
     A file with any other extension, or none, is read in the format of big-ann-benchmarks.
-
-    Raises InputError if the file cannot be read, or does not contain what its header promises.
     """
     where = split(location)
     entries = _entries_of(where, truth)
@@ -148,12 +129,10 @@ def read_neighbors(location: PathLike) -> NeighborFile:
     return NeighborFile(ids, np.asarray(distances.load()))
 
 
-def read_ranges(location: PathLike) -> RangeLists:
-    """Read lists of the items within a radius: `lims` and `neighbors` of a .hdf5 or .npz file, or a binary file.
+def read_ranges(location: PathLike) -> tuple[Array, Array]:
+    """Read `lims` and `ids` of the items within a radius, those of query q at ids[lims[q]:lims[q + 1]].
 
     location : a file; for an archive with a colon and the name of the group that contains both
-
-    Raises InputError if the file cannot be read, or does not contain what its header promises.
     """
     where = split(location)
     entries = _entries_of(where, ranges)
@@ -164,7 +143,7 @@ def read_ranges(location: PathLike) -> RangeLists:
             f"{where} has ids but no '{LIMS}', which tell where the list of each query begins: it contains "
             f"{listed(entries)}. Give a file that contains both."
         )
-    return RangeLists(np.asarray(lims.load()), np.asarray(ids.load()))
+    return np.asarray(lims.load()), np.asarray(ids.load())
 
 
 def _entries_of(where: Location, binary: Callable[[File], list[Entry]]) -> list[Entry]:
@@ -202,11 +181,10 @@ def _beside(ids: Entry, entries: list[Entry], name: str) -> Entry | None:
 
 
 def read_returned(location: PathLike, what: str) -> Array:
-    """Read an array as it is stored.
+    """Read an array as it is stored: "ids", "distances", "scores" or "counts".
 
-    location : a file, or a file and one of its entries, as for `read_embeddings`; without an entry, the one called
-        `what` (of ids also `neighbors`, as in files of ann-benchmarks), or the only one
-    what : "ids", "distances", "scores" or "counts"
+    location : as for `read_embeddings`; without an entry, the one called `what`, of ids also `neighbors`, or the only
+        one
     """
     where = split(location)
     entries = entries_of(where)

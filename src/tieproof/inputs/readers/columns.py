@@ -37,42 +37,26 @@ _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
 
 MOST_LISTED = 20
 
-ROWS, ENDS = 1000, 4
-"""How many rows are looked at to suggest labels, and how many entries at either end of a file."""
+ROWS, ENDS = 1000, 4  # how many rows are looked at to suggest labels, and how many entries at either end of a file
+COMPARED = 1024  # the number of rows that are compared with the labels at a time
 
-COMPARED = 1024
-"""The number of rows that are compared with the labels at a time."""
-
-RowReader = Callable[[int, int], Array]
-"""Reads the rows start … stop-1 of an array, and little else."""
+RowReader = Callable[[int, int], Array]  # of the rows start … stop-1 of an array, and little else
 
 
 class Entry(NamedTuple):
-    """One array of a file, or one column of a table, not yet read.
+    """One array of a file, or one column of a table, not yet read."""
 
-    name : the name by which it is chosen; "" if the file is a single array
-    shape : its shape; None for a length that is unknown before reading
-    holds : its type and shape, for messages
-    load : reads the array
-    stored : the type of its floats, if NumPy does not have that type
-    rows : reads some of the rows; None if the format can only be read as a whole
-    first : reads the first rows of a format whose other rows take time
-    """
-
-    name: str
-    shape: tuple[int | None, ...]
-    holds: str
+    name: str  # by which it is chosen; "" if the file is a single array
+    shape: tuple[int | None, ...]  # None for a length that is unknown before reading
+    holds: str  # its type and shape, for messages
     load: Callable[[], Array]
-    stored: str | None = None
-    rows: RowReader | None = None
-    first: Callable[[], Array] | None = None
+    stored: str | None = None  # the type of its floats, if NumPy does not have that type
+    rows: RowReader | None = None  # reads some of the rows; None if the format can only be read as a whole
+    first: Callable[[], Array] | None = None  # reads the first rows of a format whose other rows take time
 
 
 def choose(entries: Sequence[Entry], where: Location, wanted: str) -> Entry:
-    """Return the entry that is named, or else the one with a known name, or else the only possible one.
-
-    wanted : a key of `AXES`
-    """
+    """Return the entry that is named, or else the one with a known name, or else the only possible one."""
     if not entries:
         raise InputError(f"{where.path} contains no arrays; give a file with {wanted}.")
     if where.entry is not None:
@@ -171,10 +155,7 @@ def _beside(entries: Sequence[Entry], others: Sequence[Entry]) -> Entry | None:
 
 
 def _like_labels(entries: Sequence[Entry]) -> Entry | None:
-    """Return the last entry of names that occur several times, unlike paths and ids, or else of such integers.
-
-    Predictions (y_pred) are no labels.
-    """
+    """Return the last entry (no predictions) of names that occur several times, unlike ids, or of such integers."""
     integers, entries = None, [entry for entry in entries if "pred" not in _last(entry)]
     for entry in [*entries[: -ENDS - 1 : -1], *entries[:ENDS]]:
         with suppress(InputError):
@@ -191,13 +172,7 @@ def _like_labels(entries: Sequence[Entry]) -> Entry | None:
 
 
 def dimensions(path: File, columns: Sequence[Entry], apart: Collection[str]) -> list[int]:
-    """Return the positions of the columns of a table that are dimensions.
-
-    apart : the columns that an option names, which are not dimensions
-
-    All other columns are dimensions, except those with names of something else, and the one that would be read as the
-    labels.
-    """
+    """Return the positions of columns of numbers that are not named `apart`, by their own names, or as the labels."""
     possible = [
         at
         for at, column in enumerate(columns)
@@ -259,10 +234,7 @@ def refuse_labels(path: File, names: Sequence[str], embeddings: Array, labels: A
 
 
 def outside(names: Sequence[str], known: Collection[str] = ()) -> list[str]:
-    """Return the names outside the series of a common beginning and consecutive numbers, in any order.
-
-    known : other names, which may fill gaps
-    """
+    """Return the names outside the series of one beginning and consecutive numbers, whose gaps `known` may fill."""
     series: dict[str, list[int]] = defaultdict(list)
     for start, number in filter(None, map(_numbered, names)):
         series[start].append(number)

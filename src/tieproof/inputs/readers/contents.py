@@ -22,10 +22,7 @@ def holds(dtype: np.dtype[Any] | str, shape: Sequence[int]) -> str:
 
 
 def stored_labels(array: Array, where: Location, stored: str | None = None) -> Array:
-    """Return labels as integers or strings, shape (n,), or as 0/1, shape (n, c).
-
-    stored : the type of floats in the file, if it is not that of `array`
-    """
+    """Return labels (n,) as integers or strings, or 0/1 (n, c); `stored` is the type of other floats in the file."""
     name = f"labels of {where}"
     array = np.asarray(array, array.dtype.newbyteorder("="))
     if array.size == 0:
@@ -44,7 +41,7 @@ def stored_labels(array: Array, where: Location, stored: str | None = None) -> A
 
 
 def stored_confidences(array: Array, where: Location) -> Array:
-    """Return numbers as they are stored, a single row or column as one axis; text becomes the nearest float64."""
+    """Return numbers as stored, a single row or column as one axis; text becomes the nearest float64."""
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
     if array.dtype.kind == "S":

@@ -21,9 +21,7 @@ from tieproof.ties import Array
 KINDS = {",": "a table in UTF-8 text (.csv)", "\t": "a table in UTF-8 text (.tsv)"}
 
 SHORT = "y"  # may also be a label that means "yes"
-
-FEW_NUMBERS = 8
-"""A row of fewer numbers may be 0, 1, 2, … by chance; a longer one only if other rows count, too."""
+FEW_NUMBERS = 8  # a row of fewer numbers may be 0, 1, 2, … by chance; a longer one only if other rows count, too
 
 
 class _Table(NamedTuple):

@@ -58,11 +58,8 @@ def read(
     return from_bytes(values.reshape(-1).tolist(), where).reshape(values.shape)
 
 
-SPARE = 2**30
-"""The bytes of memory that anything may take, whatever a file says."""
-
-COPIES, OF_TEXT = 3, 8
-"""How many times the size of its data, and that of a file of strings, reading may take in addition."""
+SPARE = 2**30  # the bytes of memory that anything may take, whatever a file says
+COPIES, OF_TEXT = 3, 8  # times the size of its data, and of a file of strings, that reading may take in addition
 
 
 def _limit_memory(needed: int) -> None:

@@ -83,7 +83,6 @@ def _check_beside(source: Path, where: Location) -> None:
 
 
 def _prefix(virtual: Path) -> list[Path]:
-    """Return the folder that the library's setting names, if it names one."""
     prefix = os.environ.get(PREFIX)
     return [Path(prefix.replace("${ORIGIN}", str(virtual.parent)))] if prefix else []
 

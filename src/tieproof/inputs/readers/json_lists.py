@@ -34,10 +34,7 @@ def read(location: str | os.PathLike[str] | Piped) -> tuple[Any, list[int]]:
 
 
 def contents(path: Path | Piped, content: bytes, expected: str) -> tuple[Any, list[int]]:
-    """Return what `read` does; `expected` says what is expected, for messages.
-
-    A key that is written twice in a dictionary is refused.
-    """
+    """Return what `read` does, of whole dictionaries without repeated keys; `expected` is for messages."""
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)

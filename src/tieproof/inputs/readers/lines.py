@@ -5,6 +5,7 @@ of the time. One that changes meanwhile is refused.
 """
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -16,82 +17,35 @@ from tieproof.inputs.documents import Bytes
 from tieproof.inputs.mapped import unchanged
 from tieproof.inputs.options import parse_threads
 from tieproof.inputs.readers.location import Piped, check
-from tieproof.inputs.readers.packed import HEAD, is_packed, unpacked_bytes
-from tieproof.native.threads import for_each, in_order
+from tieproof.inputs.readers.packed import unpacked_bytes
+from tieproof.native.threads import in_order
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # written by some editors at the beginning
 TAB, NEWLINE, RETURN, BLANK, HASH, HIDDEN = map(np.uint8, b"\t\n\r #\x1f")
 
-PIECE_BYTES = 2**22
-"""The lines that a thread reads between checks for an interruption: some milliseconds."""
-
-CACHED_BYTES = 2**18
-"""The letters that are compared at a time, so that the answers stay in a cache."""
+PIECE_BYTES = 2**22  # the lines that a thread reads between checks for an interruption: some milliseconds
 
 LONGEST_LINE = 2**20
 
-MOST_SHOWN = 60
-"""The letters of a line or a cell that a message shows."""
+MOST_SHOWN = 60  # the letters of a line or a cell that a message shows
 
 
 def unpacked(location: str | os.PathLike[str] | Piped) -> tuple[Path | Piped, Bytes]:
     """Return a path, or what came through a pipe, and the content, unpacked if compressed, with LF at line ends."""
     path = location if isinstance(location, Piped) else Path(location)
-    if isinstance(path, Path):
-        check(path)
+    if isinstance(path, Piped):
+        return path, _with_newlines(unpacked_bytes(path.content, str(path)))
+    check(path)
     try:
-        if isinstance(path, Piped):
-            return path, _with_newlines(unpacked_bytes(path.content, str(path)))
         with unchanged([os.fspath(path)]):
-            return path, _content_of(path)
+            return path, _with_newlines(unpacked_bytes(path.read_bytes(), str(path)))
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error}); check the disk it is on.") from error
 
 
-def beginning(location: str | os.PathLike[str] | Piped, length: int) -> Bytes:
-    """Return at least so many bytes of a content as `unpacked` does, or all of it."""
-    if isinstance(location, Piped):
-        return unpacked(location)[1]
-    check(Path(location))
-    try:
-        with open(location, "rb") as file:
-            head = file.read(HEAD)
-            return unpacked(location)[1] if is_packed(head) else _with_newlines(head + file.read(length))
-    except OSError as error:
-        raise InputError(
-            f"{location} cannot be read ({error.strerror or error}); check the disk it is on."
-        ) from error
-
-
-def _content_of(path: Path) -> Bytes:
-    with path.open("rb") as file:
-        packed, size = is_packed(file.read(HEAD)), os.fstat(file.fileno()).st_size
-    if packed:
-        return _with_newlines(unpacked_bytes(path.read_bytes(), str(path)))
-    text = np.empty(size, np.uint8)
-
-    def fill(piece: slice) -> None:
-        with path.open("rb") as file:
-            file.seek(piece.start)
-            file.readinto(text[piece].data)
-
-    for_each(fill, slices([*range(0, size, PIECE_BYTES), size]), parse_threads(None))
-    return _with_newlines(text)
-
-
-def _with_newlines(text: bytes | Bytes) -> Bytes:
+def _with_newlines(text: bytes) -> Bytes:
     """Return a text in which LF ends a line that a CR alone ended, as on old Macs; CR and LF remain."""
-    letters = np.frombuffer(text, np.uint8) if isinstance(text, bytes) else text
-    alone: list[int] = []
-    for start in range(0, len(letters), CACHED_BYTES):
-        found = letters[start : start + CACHED_BYTES] == RETURN
-        if found.any():  # a third of the time of flatnonzero
-            at = start + np.flatnonzero(found)
-            alone.extend(at[letters[np.minimum(at + 1, len(letters) - 1)] != NEWLINE].tolist())
-    if alone:
-        letters = letters.copy()
-        letters[alone] = NEWLINE
-    return letters
+    return np.frombuffer(re.sub(rb"\r(?!\n)", b"\n", text) if b"\r" in text else text, np.uint8)
 
 
 def with_blanks_hidden(text: Bytes, tabs: int) -> Bytes:
@@ -118,17 +72,14 @@ def comments(text: Bytes, pieces: Sequence[slice]) -> Iterator[bytes]:
 
 
 def pieces_of(text: Bytes, start: int) -> tuple[list[slice], list[slice]]:
-    """Split a text from a position on into pieces of whole lines, at least one.
-
-    Returns the letters of each piece, and the rows of the room that its lines may take.
-    """
+    """Split a text into pieces of whole lines: the letters of each, and the rows that its lines may take."""
     starts = [start]
     for near in range(start + PIECE_BYTES, len(text), PIECE_BYTES):
         if near > starts[-1]:
             behind = text[near - 1 : near + LONGEST_LINE].tobytes().find(b"\n")
             starts.append(near + max(behind, 0))  # or within a line that is refused for its length
     letters = slices([*starts, len(text)])
-    lines = in_order(lambda piece: _count_of_lines(text[piece]), letters, parse_threads(None))
+    lines = in_order(lambda piece: int(np.count_nonzero(text[piece] == NEWLINE)), letters, parse_threads(None))
     ends = [0, *accumulate(lines)]
     ends[-1] += 1  # the last line may have no end
     return letters, slices(ends)
@@ -141,13 +92,7 @@ def slices(bounds: Sequence[int]) -> list[slice]:
 
 def line_at(text: Bytes, at: int) -> int:
     """Return the number of the line, from 1, that contains a position."""
-    return 1 + _count_of_lines(text[:at])
-
-
-def _count_of_lines(text: Bytes) -> int:
-    """Return the number of line ends."""
-    blocks = (text[start : start + CACHED_BYTES] for start in range(0, len(text), CACHED_BYTES))
-    return sum(int(np.count_nonzero(block == NEWLINE)) for block in blocks)
+    return 1 + int(np.count_nonzero(text[:at] == NEWLINE))
 
 
 def is_number(cell: str | bytes) -> bool:

@@ -17,8 +17,7 @@ from typing import IO, Any, BinaryIO, NamedTuple
 
 from tieproof.errors import InputError, MissingExtraError, library
 
-OWN = "file://"
-"""The URLs of local files, which are read without fsspec."""
+OWN = "file://"  # the URLs of local files, which are read without fsspec
 
 MARKS = ["ETag", "etag", "md5Hash", "md5", "mtime", "LastModified", "last_modified", "modified", "updated", "created"]
 """The names under which storages report a mark that differs if a file has changed, the most reliable first."""
@@ -204,15 +203,12 @@ def as_os_errors() -> Iterator[None]:
 
 
 def said(error: Exception) -> str:
-    """Return the message of another library as one line, or the kind of an exception without a message."""
+    """Return the message of another library as one line, or else the kind of the exception."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def with_pipes_read(*files: str) -> list[str | Piped]:
-    """Return the paths of the files, and the contents of those that are pipes or standard input.
-
-    Raises InputError if standard input is given twice, or cannot be read.
-    """
+    """Return the paths of the files, and the contents of those that are pipes or, once, standard input."""
     if files.count(STANDARD_INPUT) > 1:
         raise InputError(
             f"{STANDARD_INPUT} is given twice, but standard input can be read only once; save one of them to a file."
@@ -267,8 +263,7 @@ BEGINNINGS = {
 }
 LONGEST_BEGINNING = 32
 
-AGAIN = "write or copy it again, or give the right file or extension"
-"""The advice for a file that is damaged, or of another kind."""
+AGAIN = "write or copy it again, or give the right file or extension"  # for a damaged file, or one of another kind
 
 
 @contextmanager
@@ -299,10 +294,7 @@ def broken(
     beginning: bytes | None = None,
     why: str = "it is damaged or cut short; write or copy it again",
 ) -> str:
-    """Return the message for a file that is not of its kind, with the kind that it looks like, or else with a reason.
-
-    beginning : the first bytes of a file whose name says nothing about its kind; None: they are read
-    """
+    """Return the message for a file that is not of its kind; `beginning` if its name is no sign of one."""
     by_name = beginning is None
     if beginning is None:
         with path.open("rb") as file:

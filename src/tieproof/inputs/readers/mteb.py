@@ -10,9 +10,6 @@ from typing import Any
 
 from tieproof.errors import InputError, library
 
-PREFIX = "mteb:"
-"""What the location of judgments begins with, before the name of the task."""
-
 MODEL, CONVENTIONS = "mteb_model_meta", "tieproof_conventions"
 """Members that are no subsets: the model of predictions, and how a task treats its lists."""
 
@@ -31,11 +28,7 @@ def has_splits(found: Mapping[str, Any]) -> bool:
 
 
 def of_split(found: Mapping[str, Any], place: str, wanted: str | None, value: str) -> OfSplit:
-    """Return the lists of a split, `wanted` as subset/split; None: of the only one.
-
-    place : what the dictionary was read from, for messages
-    value : what the numbers are, for messages
-    """
+    """Return the lists of a split, `wanted` as subset/split, or of the only one, of what is at a place."""
     splits: dict[str, Any] = {}
     for subset in found.keys() - {MODEL, CONVENTIONS}:
         of_subset = found[subset] if isinstance(found[subset], dict) else {"": None}
@@ -76,10 +69,10 @@ def _are_lists(lists: Any) -> bool:
 
 
 def read(location: str) -> OfSplit:
-    """Return the judgments of mteb:{Task}, or of one of its splits, mteb:{Task}:{subset}/{split}."""
-    name, _, wanted = location.removeprefix(PREFIX).partition(":")
+    """Return the judgments of {Task}, or of one of its splits, {Task}:{subset}/{split}."""
+    name, _, wanted = location.partition(":")
     subset, _, split = wanted.partition("/")
-    mteb = library("mteb", f"qrels of {location}", "mteb")
+    mteb = library("mteb", f"qrels of mteb:{location}", "mteb")
     try:
         task = mteb.get_task(name, eval_splits=[split] if split else None, hf_subsets=[subset] if subset else None)
     except KeyError:
@@ -97,7 +90,7 @@ def read(location: str) -> OfSplit:
             f"{str(error).partition(chr(10))[0]}). Load it once while connected to the network, or pass a file "
             "that write_qrels of tieproof.integrations.mteb wrote."
         ) from error
-    return of_split(found, PREFIX + name, wanted or None, "grade")
+    return of_split(found, f"mteb:{name}", wanted or None, "grade")
 
 
 def contents(task: Any) -> dict[str, Any]:

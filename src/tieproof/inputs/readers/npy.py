@@ -6,7 +6,8 @@ They are read and not mapped: a file that is cut short meanwhile is refused, whe
 
 import math
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from threading import Lock
@@ -27,35 +28,34 @@ ARCHIVE = "an archive of NumPy arrays (.npz)"
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
-LONGEST_HEADER = 10_000
-"""The most bytes of a header, as NumPy allows; NumPy would read a longer one into memory before refusing it."""
-
-PARSER = Lock()
-"""Held while Python parses a header, because Python 3.11 may raise SystemError if two threads parse at a time."""
-
-MOST_UNPACKED = {ZIP_STORED: 1, ZIP_DEFLATED: 1032}
-"""The most bytes into which a byte of an archive can be unpacked, whatever its headers claim."""
+LONGEST_HEADER = 10_000  # bytes, as NumPy allows, which would read a longer one before refusing it
+PARSER = Lock()  # of headers: in Python 3.11, two threads that parse at a time may raise SystemError
+MOST_UNPACKED = {ZIP_STORED: 1, ZIP_DEFLATED: 1032}  # bytes of each byte of an archive, whatever it claims
 
 
 def stored_array(where: Location, kind: str, dtype: np.dtype[Any], offset: int, shape: tuple[int, ...]) -> Entry:
-    """An array that begins at a byte of a file of some kind; a file that changes while it is read is refused.
-
-    A matrix can be read row by row, too.
-    """
+    """An array that begins at a byte of a file; a matrix can be read row by row, too."""
     path = where.path
 
     def load() -> Array:
-        with reading(path, kind):
-            values = np.empty(math.prod(shape), dtype)
-            before = state_of(path) if isinstance(path, Path) and values.size else None
+        values = np.empty(math.prod(shape), dtype)
+        with unchanged(path, kind):
             if values.size and fill(path, offset, values.view(np.uint8)) < values.nbytes:
                 raise InputError(f"{path} is cut short; write or copy it again.")
-            if before and before != state_of(path):
-                raise InputError(f"{path} changed while it was read; read it again when nothing writes to it.")
-            return values.reshape(shape)
+        return values.reshape(shape)
 
-    rows = raw_rows(Location(path), dtype, offset, shape[1]) if len(shape) == 2 else None
+    rows = raw_rows(where, dtype, offset, shape[1]) if len(shape) == 2 else None
     return Entry(where.entry or "", shape, holds(dtype, shape), load, rows=rows)
+
+
+@contextmanager
+def unchanged(path: File, kind: str) -> Iterator[None]:
+    """Refuse a file of some kind that cannot be read in the block, or that changes meanwhile."""
+    with reading(path, kind):
+        before = state_of(path)
+        yield
+        if before != state_of(path):
+            raise InputError(f"{path} changed while it was read; read it again when nothing writes to it.")
 
 
 def raw_rows(where: Location, dtype: np.dtype[Any], offset: int, width: int) -> RowReader:

@@ -1,6 +1,7 @@
 """Files packed by gzip, xz, bzip2 or zstd, which are told by their first bytes, and files alone in a .tar."""
 
 import io
+import re
 import tarfile
 from collections.abc import Callable
 from importlib import import_module
@@ -36,45 +37,22 @@ class Packing(NamedTuple):
 
 
 PACKINGS = {
-    b"\x1f\x8b": Packing("gzip", "gzip", "gunzip"),
-    b"\xfd7zXZ\x00": Packing("xz", "lzma", "unxz"),
-    b"BZh": Packing("bzip2", "bz2", "bunzip2"),
-    b"\x28\xb5\x2f\xfd": Packing("zstd", "compression.zstd", "unzstd"),
+    rb"\x1f\x8b": Packing("gzip", "gzip", "gunzip"),
+    rb"\xfd7zXZ\x00": Packing("xz", "lzma", "unxz"),
+    rb"(?s)BZh.(1AY&SY|\x17rE8P\x90)": Packing("bzip2", "bz2", "bunzip2"),  # the id of a query may begin with BZh
+    rb"\x28\xb5\x2f\xfd": Packing("zstd", "compression.zstd", "unzstd"),
 }
 """The ways to pack a file, by its first bytes."""
 
-HEAD = 512
-"""The first bytes of a file, which tell how it is packed."""
-
-
-def is_packed(head: bytes) -> bool:
-    """Whether a file that begins with these bytes is packed, or is an archive .tar."""
-    return _packing(head) is not None or _is_archive(head)
-
 
 def unpacked_bytes(content: bytes, called: str) -> bytes:
-    """The content of a file, unpacked if it is packed, and the only file of an archive .tar in it.
-
-    Raises InputError if it is damaged, packed by what Python lacks, or an archive of several files.
-    """
-    packing = _packing(content)
+    """The content of a file, unpacked if it is packed, and the only file of an archive .tar in it."""
+    packing = next((packing for start, packing in PACKINGS.items() if re.match(start, content)), None)
     inner = content if packing is None else packing.unpack(content, called)
-    return _only_file(inner, called) if _is_archive(inner) else inner
-
-
-def _is_archive(content: bytes) -> bool:
-    return content[257:262] == b"ustar"
-
-
-def _packing(content: bytes) -> Packing | None:
-    found = next((packing for start, packing in PACKINGS.items() if content.startswith(start)), None)
-    if found is not None and found.name == "bzip2" and content[4:10] not in (b"1AY&SY", b"\x17rE8P\x90"):
-        return None  # the id of a query may begin with BZh
-    return found
+    return _only_file(inner, called) if inner[257:262] == b"ustar" else inner
 
 
 def _only_file(content: bytes, called: str) -> bytes:
-    """The content of the only file of an archive."""
     try:
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
             files = [each for each in archive.getmembers() if each.isfile()]

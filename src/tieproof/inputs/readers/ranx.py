@@ -12,16 +12,12 @@ from tieproof.ties import Array, IntArray
 
 
 class RanxLists(NamedTuple):
-    """The documents of a Run or of Qrels, query after query.
-
-    queries, lengths : the name of each query, and how many documents it has
-    names, values : (n,) the names of the documents, as NumPy's strings of fixed width, and their scores or grades
-    """
+    """The documents of a Run or of Qrels, query after query."""
 
     queries: list[str]
-    lengths: IntArray
-    names: Array
-    values: Array
+    lengths: IntArray  # how many documents each query has
+    names: Array  # (n,) of the documents, as NumPy's strings of fixed width
+    values: Array  # (n,) their scores or grades
 
 
 def read(given: Any) -> RanxLists:
@@ -47,7 +43,6 @@ def _sizes_of(of_queries: Any) -> Any:
 
 
 def _write(of_queries: Any, names: Any, values: Any) -> None:
-    """Write all names and values."""
     row = 0
     for of_documents in of_queries.values():
         for name, value in of_documents.items():

@@ -29,8 +29,7 @@ EXPECTED = (
     "by frame.to_json(path, orient='records')."
 )
 
-DELIMITERS = "\t;,"
-"""What separates columns: the first of these in the header."""
+DELIMITERS = "\t;,"  # what separates columns: the first of these in the header
 
 TRUTHS = {"true": 1, "false": 0}
 

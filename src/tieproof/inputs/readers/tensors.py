@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -16,14 +16,13 @@ from tieproof.inputs.arrays import not_readable
 from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.location import File, Location, broken, reading, state_of
-from tieproof.inputs.readers.npy import raw_rows
+from tieproof.inputs.readers.npy import stored_array
 from tieproof.ties import Array
 
 SAFETENSORS = "a safetensors file (.safetensors)"
 TORCH = "tensors saved by PyTorch (.pt)"
 
-LONGEST_HEADER = 100_000_000
-"""The most bytes of a header that the format safetensors allows."""
+LONGEST_HEADER = 100_000_000  # the most bytes of a header that the format safetensors allows
 
 DTYPES = {
     "F64": "<f8",
@@ -41,14 +40,9 @@ DTYPES = {
     "BOOL": "?",
 }
 
-FIRST_SAFE = 2, 10
-"""The first version of PyTorch whose `weights_only` runs no code that is known: CVE-2025-32434, CVE-2026-24747."""
-
-MOST_BYTES = 2**30
-"""The bytes that any tensor of PyTorch may take in memory."""
-
-MOST_UNPACKED = 1024
-"""A larger tensor, with repeated rows or omitted zeros, may take at most so many times the size of its file."""
+FIRST_SAFE = 2, 10  # whose `weights_only` runs no code that is known: CVE-2025-32434, CVE-2026-24747
+MOST_BYTES = 2**30  # the bytes that any tensor of PyTorch may take in memory
+MOST_UNPACKED = 1024  # times the size of its file, of a larger tensor with repeated rows or omitted zeros
 
 
 def of_safetensors(path: File, named: Collection[str] = ()) -> list[Entry]:
@@ -85,30 +79,25 @@ def _check_header(path: File, header: Mapping[str, Any], size: int) -> None:
 
 
 def _stored_tensor(path: File, name: str, tensor: Mapping[str, Any], start: int) -> Entry:
-    dtype, shape = tensor["dtype"], tensor["shape"]
+    kind, shape, where = tensor["dtype"], tuple(tensor["shape"]), Location(path, name)
+
+    def refused() -> NoReturn:
+        raise InputError(f"{where} contains values of type {kind}; save them as float32.")
+
+    if kind not in DTYPES:
+        return Entry(name, shape, holds(kind, shape), refused)
     offset = start + tensor["data_offsets"][0]
-    stored = raw_rows(Location(path, name), np.dtype(DTYPES.get(dtype, "V1")), offset, math.prod(shape[1:]))
+    entry = stored_array(where, SAFETENSORS, np.dtype(DTYPES[kind]), offset, shape)._replace(holds=holds(kind, shape))
+    if kind != "BF16":
+        return entry
+    stored = entry.rows
+    rows = stored and (lambda first, last: _as_float32(stored(first, last)))
+    return entry._replace(load=lambda: _as_float32(entry.load()), stored="bfloat16", rows=rows)
 
-    def rows(first: int, last: int) -> Array:
-        values = stored(first, last)
-        if dtype == "BF16":  # the upper half of a float32
-            return (values.astype(np.uint32) << np.uint32(16)).view(np.float32)
-        return values
 
-    def load() -> Array:
-        if dtype not in DTYPES:
-            raise InputError(f"{Location(path, name)} contains values of type {dtype}; save them as float32.")
-        with reading(path, SAFETENSORS):
-            return rows(0, *shape[:1] or [1]).reshape(shape)
-
-    return Entry(
-        name,
-        tuple(shape),
-        holds(dtype, shape),
-        load,
-        "bfloat16" if dtype == "BF16" else None,
-        rows if len(shape) == 2 and dtype in DTYPES else None,
-    )
+def _as_float32(bits: Array) -> Array:
+    """Return the numbers of bfloat16, which is the upper half of a float32."""
+    return (bits.astype(np.uint32) << np.uint32(16)).view(np.float32)
 
 
 def of_torch(path: Path, named: Collection[str] = ()) -> list[Entry]:

@@ -70,12 +70,7 @@ def _kind(value: Any) -> str:
 
 
 def read(location: str | os.PathLike[str] | Piped, name: str, value: str) -> dict[str, str]:
-    """Read the value of each name; a value extends to the end of the line, and may contain blanks.
-
-    name, value : the words for both in messages
-
-    Raises InputError, with the line, if a line has no value, or if a name has two values.
-    """
+    """Read the value of each name, which extends to the end of its line; both have words for messages."""
     path, content = unpacked(location)
     with reading(path, f"UTF-8 text with a {name} and its {value} on each line"):
         lines = [line.strip() for line in content.tobytes().decode(ENCODING).split("\n")]

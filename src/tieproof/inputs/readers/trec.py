@@ -38,24 +38,19 @@ from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
-SAMPLE_BYTES = 2**18
-"""The lines of a run of which the ranks are compared with the scores first: less than a millisecond."""
+SAMPLE_BYTES = 2**18  # of lines whose ranks are compared with the scores first: less than a millisecond
 
-Numbers = defaultdict[bytes, int]
-"""Ids and their numbers, in the order of first use."""
+Numbers = defaultdict[bytes, int]  # ids and their numbers, in the order of first use
 
 
 class TrecLayout(NamedTuple):
-    """The columns of a file, the word for its values, and a sentence about another accepted layout.
+    """The columns of a file, and how messages tell of them."""
 
-    more : whether further columns may follow, which are not read
-    """
-
-    kind: str
+    kind: str  # what the file is called
     columns: tuple[str, ...]
-    value: str
-    beside: str = ""
-    more: bool = False
+    value: str  # what its values are called
+    beside: str = ""  # a sentence about another accepted layout
+    more: bool = False  # whether further columns may follow, which are not read
 
 
 QRELS = TrecLayout(
@@ -78,23 +73,8 @@ THREE = TrecLayout("a run of three columns", ("query", "document", "rank or scor
 BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
 
-class TrecRows(NamedTuple):
-    """The documents of a file and their values; their ranks, if these may contradict the scores of a run.
-
-    by_rank : whether the values are minus the ranks
-    """
-
-    documents: Documents
-    value: FloatArray
-    rank: FloatArray | None = None
-    by_rank: bool = False
-
-
 class LineLayout(NamedTuple):
-    """The number of columns of a line, and which are the query, the document and the value.
-
-    more : 1 if further columns may follow, which are not read, else 0
-    """
+    """How many columns a line has, which are the query, the document and the value, and 1 if more may follow."""
 
     columns: int
     query: int
@@ -104,20 +84,16 @@ class LineLayout(NamedTuple):
 
 
 class LineRows(NamedTuple):
-    """Room for the rows of a file: where in the text their ids are, and their values.
-
-    open, open_at, open_length : rows whose number is left to Python, and where that is
-    segment, query_at, query_length : the first row of each run of rows with one query, and where its id is
-    """
+    """Room for the rows of a file: where in the text their ids are, and their values."""
 
     document_at: IntArray
     document_length: SmallIntArray
     value: FloatArray
-    open: IntArray
-    open_at: IntArray
+    open: IntArray  # rows whose number is left to Python
+    open_at: IntArray  # where that number is
     open_length: SmallIntArray
-    segment: IntArray
-    query_at: IntArray
+    segment: IntArray  # the first row of each run of rows with one query
+    query_at: IntArray  # where the id of that query is
     query_length: SmallIntArray
 
     @classmethod
@@ -138,8 +114,7 @@ class LinesRead(NamedTuple):
     segments: int
 
 
-READ_ALL, WRONG_COLUMNS, TOO_LONG = 0, 1, 2
-"""The reasons why reading stops: the end, a line with wrong columns, a line that is too long."""
+READ_ALL, WRONG_COLUMNS, TOO_LONG = 0, 1, 2  # why reading stops
 
 
 def numbering() -> Numbers:
@@ -149,16 +124,18 @@ def numbering() -> Numbers:
     return numbers
 
 
-def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: Numbers) -> TrecRows:
-    """Read the documents of a file of this layout and their values; ids of queries get numbers from `queries`.
+def read(
+    location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: Numbers
+) -> tuple[Documents, FloatArray, FloatArray | None, bool]:
+    """Read a file of this layout; ids of queries get numbers from `queries`.
 
-    Values become the nearest float64. Raises InputError, with the line, where a line has other columns or a value
-    is no number. Warns of comments that may be rows, and of three columns whose whole numbers are no ranks.
+    Returns the documents, their values as the nearest float64, the ranks of a run if they may contradict its scores,
+    and whether the values are minus the ranks. Raises InputError, with the line, where a line has other columns or a
+    value is no number. Warns of comments that may be rows, and of three columns whose whole numbers are no ranks.
     """
     path, text = unpacked(location)
     if text.min(initial=1) == 0:
-        _check_kind(path, layout, text)
-        raise InputError(broken(path, layout.kind, _beginning(text)))
+        raise _of_another_kind(path, layout, text)
     start = len(BYTE_ORDER_MARK) if text[: len(BYTE_ORDER_MARK)].tobytes() == BYTE_ORDER_MARK else 0
     first, behind = first_line(text, start)
     if layout is QRELS and first.split() == BEIR_HEADER:
@@ -201,7 +178,7 @@ def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: 
         some = _ranks(split, [slice(start, min(start + SAMPLE_BYTES, len(text)))])
         if some is not None and may_contradict(query[: len(some)], some, value[: len(some)]):
             rank = _ranks(split, letters)
-    return TrecRows(Documents(text, at, length, query), value, rank, value is not given)
+    return Documents(text, at, length, query), value, rank, value is not given
 
 
 def first_line(text: Bytes, start: int) -> tuple[bytes, int]:
@@ -216,7 +193,6 @@ def first_line(text: Bytes, start: int) -> tuple[bytes, int]:
 
 
 def _columns(layout: TrecLayout, value: str) -> LineLayout:
-    """Return the columns of a file, of which one has the values to read."""
     place = layout.columns.index
     return LineLayout(len(layout.columns), place("query"), place("document"), place(value), int(layout.more))
 
@@ -283,16 +259,14 @@ def _read_numbers(path: Path | Piped, layout: TrecLayout, text: Bytes, room: Lin
 
 
 def _refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, split: Bytes, lines: LinesRead) -> NoReturn:
-    """Raise for a line that is too long or has the wrong number of columns.
-
-    split : the text in which blanks within ids are hidden
-    """
+    """Raise for a line that is too long or has, with its blanks hidden in `split`, the wrong number of columns."""
     line = text[lines.at : lines.at + LONGEST_LINE].tobytes().partition(b"\n")[0]
     if lines.status == TOO_LONG:
         raise InputError(
             f"{path} has more than {LONGEST_LINE:,} bytes on line {lines.line}: '{shown(line)}'. {_expected(layout)}"
         )
-    _check_kind(path, layout, text)
+    if kind_of(text[:LONGEST_BEGINNING].tobytes()):
+        raise _of_another_kind(path, layout, text)
     count = len(split[lines.at : lines.at + len(line)].tobytes().split())
     columns = f"{count} column{'s' if count > 1 else ''}"
     advice = ""
@@ -315,17 +289,11 @@ _FRAME = {
 """What to do with tables in other formats, by how they begin."""
 
 
-def _check_kind(path: Path | Piped, layout: TrecLayout, text: Bytes) -> None:
-    """Refuse a file that begins like one of another kind."""
-    beginning = _beginning(text)
-    if kind_of(beginning):
-        advice = _FRAME[b"PAR1"] if beginning.startswith(b"PAR1") else ""
-        raise InputError(broken(path, layout.kind, beginning) + advice)
-
-
-def _beginning(text: Bytes) -> bytes:
-    """Return the first bytes, which tell files of other kinds."""
-    return text[:LONGEST_BEGINNING].tobytes()
+def _of_another_kind(path: Path | Piped, layout: TrecLayout, text: Bytes) -> InputError:
+    """Return the error for a file whose first bytes may tell of which kind it is."""
+    beginning = text[:LONGEST_BEGINNING].tobytes()
+    advice = _FRAME[b"PAR1"] if beginning.startswith(b"PAR1") else ""
+    return InputError(broken(path, layout.kind, beginning) + advice)
 
 
 def _runs_of_queries(text: Bytes, room: LineRows, lines: LinesRead, queries: Numbers) -> tuple[IntArray, IntArray]:

@@ -3,7 +3,7 @@
 import os
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.lines import LONGEST_LINE, beginning, is_number, shown
+from tieproof.inputs.readers.lines import is_number, shown, unpacked
 from tieproof.inputs.readers.location import Piped
 from tieproof.inputs.readers.trec import QRELS, RUN, TrecLayout, first_line
 from tieproof.inputs.readers.trials import LABELS
@@ -34,12 +34,9 @@ def is_trial(line: bytes) -> bool:
 
 
 def refuse_rankings(location: str | os.PathLike[str] | Piped, wanted: str, labels: bool = False) -> None:
-    """Refuse qrels, runs and trials where something else is wanted, and name the commands for them.
-
-    labels : whether a line may be a label of three words, such as Boeing 737 400
-    """
+    """Refuse qrels, runs and (unless as `labels`, such as Boeing 737 400) trials, and name the commands for them."""
     try:
-        line = first_line(beginning(location, LONGEST_LINE), 0)[0]
+        line = first_line(unpacked(location)[1], 0)[0]
     except InputError:
         return
     layout, name = layout_of(line), os.fsdecode(location)

@@ -16,14 +16,10 @@ from tieproof.inputs.arrays import first_true
 from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.location import AGAIN, File, Location, broken, reading, state_of
-from tieproof.inputs.readers.npy import raw_rows
+from tieproof.inputs.readers.npy import raw_rows, unchanged
 from tieproof.ties import Array
 
-HEADER = 4
-"""The bytes of the number before each vector."""
-
-PIECE = 4 * 2**20
-"""How many bytes are read at a time."""
+HEADER = 4  # the bytes of the number before each vector
 
 
 def entries(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:
@@ -40,27 +36,20 @@ def entries(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:
         why = f"it has {size:,} bytes and {begins}, which is no whole number of such vectors; {AGAIN}"
         raise InputError(broken(path, what, why=why))
     shape = size // row, width
-    stored = raw_rows(Location(path), np.dtype(np.uint8), 0, row)
+    stored = raw_rows(Location(path), np.dtype([("width", "<i4"), ("vector", kind, (width,))]), 0, 1)
 
     def rows(start: int, stop: int) -> Array:
         """The vectors from one up to another, without the numbers before them."""
-        values, step = np.empty((stop - start, width), kind), max(1, PIECE // row)
-        for first in range(start, stop, step):
-            read = stored(first, min(first + step, stop))
-            widths = np.ascontiguousarray(read[:, :HEADER]).view("<i4")[:, 0]
-            if (other := first_true(widths != width)) is not None:
-                raise InputError(
-                    f"{path} has vectors of different lengths: row 0 has {width:,} dimensions, but row "
-                    f"{first + other:,} has {widths[other]:,}; {AGAIN}."
-                )
-            values[first - start : first - start + len(read)] = np.ascontiguousarray(read[:, HEADER:]).view(kind)
-        return values
+        read = stored(start, stop)[:, 0]
+        if (other := first_true(read["width"] != width)) is not None:
+            raise InputError(
+                f"{path} has vectors of different lengths: row 0 has {width:,} dimensions, but row "
+                f"{start + other:,} has {read['width'][other]:,}; {AGAIN}."
+            )
+        return np.ascontiguousarray(read["vector"])
 
     def load() -> Array:
-        before = state_of(path)
-        values = rows(0, shape[0])
-        if before != state_of(path):
-            raise InputError(f"{path} changed while it was read; read it again when nothing writes to it.")
-        return values
+        with unchanged(path, what):
+            return rows(0, shape[0])
 
     return [Entry("", shape, holds(kind, shape), load, rows=rows)]

@@ -43,12 +43,9 @@ BESIDE = {*NAMES["labels"], *NAMES["ids"], *NAMES["confidences"], "groups", "gro
 
 
 def located(paths: Paths, beside: Iterable[str] = (), what: str = "shards") -> list[Location]:
-    """Return the files of a folder, a pattern or a list of these, each with the entry named after a colon.
+    """Return the files of a folder or a pattern in natural order, part-2 before part-10, or of a list of these.
 
     beside : more words before the extension of files that are not shards but belong to one
-    what : the content of the files in words
-
-    The files of a folder or a pattern are in natural order, part-2 before part-10; a list keeps its order.
     """
     given: list[Any] = list(paths) if isinstance(paths, list | tuple) else [paths]
     if not given or not all(isinstance(each, str | os.PathLike) and os.fspath(each) for each in given):
@@ -75,7 +72,6 @@ def are_shards(location: str) -> bool:
 
 
 def _expanded(location: str, beside: set[str]) -> list[Location]:
-    """Return the files of a path, a folder or a pattern."""
     path, entry = parted(location)
     names, is_folder = _files_of(path)
     if is_folder:
@@ -144,10 +140,7 @@ def in_natural_order(name: str) -> tuple[list[tuple[str, int]], str]:
 
 
 def file_beside(file: File, word: str, folders: dict[str, set[str]]) -> File | None:
-    """Return the file whose name adds a word to that of another one, such as part-0.labels.npy, or None.
-
-    folders : the names of the files in the folders that were listed so far; each folder is listed once
-    """
+    """Return the file whose name adds a word, as part-0.labels.npy does, or None; folders listed are in `folders`."""
     whole = str(file)
     folder, stem = whole[: len(whole) - len(file.name)], PurePosixPath(file.name).stem
     if folder not in folders:
@@ -158,29 +151,20 @@ def file_beside(file: File, word: str, folders: dict[str, set[str]]) -> File | N
     return file_at(folder + names[0]) if names else None
 
 
-KEPT_OPEN = 16
-"""The number of files whose readers are kept, those used most recently."""
-
-GAP = 2**16
-"""When single rows are taken, gaps of at most so many bytes between two rows are read, too."""
+KEPT_OPEN = 16  # the number of files whose readers are kept, those used most recently
+GAP = 2**16  # when single rows are taken, gaps of at most so many bytes between two rows are read, too
 
 
 class Shard(NamedTuple):
-    """One file, with its state when it was opened.
-
-    file, entry : the location of its vectors
-    rows : the number of vectors
-    width, dtype : the length and the type of its vectors; unknown without rows
-    size, changed : the bytes of the file, and a mark that differs if the file has changed
-    """
+    """One file, with its state when it was opened."""
 
     file: File
-    entry: str
-    rows: int
-    width: int
+    entry: str  # the array of its vectors
+    rows: int  # the number of vectors
+    width: int  # their length, unknown without rows, as their type
     dtype: np.dtype[Any]
-    size: int
-    changed: str
+    size: int  # in bytes
+    changed: str  # a mark that differs if the file has changed
 
     @property
     def name(self) -> str:
@@ -189,7 +173,6 @@ class Shard(NamedTuple):
 
 
 def _check_state(shard: Shard) -> None:
-    """Refuse a file that is gone or has changed."""
     try:
         size, changed = state_of(shard.file)
     except FileNotFoundError:
@@ -262,23 +245,20 @@ class StoredRows:
         self.readers: OrderedDict[int, RowReader] = OrderedDict()
         self.lock = Lock()
 
-    def __getstate__(self) -> tuple[Shard, ...]:
-        """Return the shards, which are all that is pickled."""
-        return self.shards
-
-    def __setstate__(self, shards: tuple[Shard, ...]) -> None:
-        StoredRows.__init__(self, shards)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the names of the files alone, which the receiver reads."""
+        return StoredRows, (self.shards,)
 
     def __len__(self) -> int:
         return self.shape[0]
 
     @property
     def nbytes(self) -> int:
-        """Bytes that all rows would take in memory."""
+        """The bytes that all vectors would take in memory."""
         return self.shape[0] * self.shape[1] * self.dtype.itemsize
 
     def read(self, start: int, stop: int) -> Array:
-        """Return the rows start … stop-1, (stop-start, d), of one or several shards."""
+        """Return the rows start … stop-1, (stop-start, d); a row with NaN or infinity is refused."""
         if not 0 <= start <= stop <= len(self):
             raise IndexError(f"rows {start} to {stop} of {len(self)}")
         if start == stop:
@@ -293,7 +273,7 @@ class StoredRows:
         return values
 
     def take(self, rows: IntArray) -> Array:
-        """Return these rows, in this order; each row is read once, and adjacent rows are read together."""
+        """Return these rows, in this order; ascending rows are fastest."""
         wanted, place = np.unique(np.asarray(rows, np.int64), return_inverse=True)
         values = np.empty((len(wanted), self.shape[1]), self.dtype)
         if len(wanted) and not 0 <= wanted[0] <= wanted[-1] < len(self):

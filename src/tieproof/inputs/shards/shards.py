@@ -5,8 +5,9 @@ kept in memory as one array for all shards.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import PurePosixPath
+from typing import Any
 
 import numpy as np
 
@@ -18,38 +19,36 @@ from tieproof.inputs.readers.columns import meant
 from tieproof.inputs.readers.location import Location
 from tieproof.inputs.shards.files import PATTERN, Paths, Shard, StoredRows, file_beside, located, parted, shard_at
 from tieproof.native.threads import in_order
-from tieproof.ties import Array, IntArray
+from tieproof.ties import Array
 
-AT_A_TIME = 8
-"""The number of files that are opened or read at a time."""
-
-USUAL = ("labels", "label")
-"""The usual words in the names of files next to shards, if no word is given."""
+AT_A_TIME = 8  # the number of files that are opened or read at a time
+USUAL = ("labels", "label")  # the usual words in the names of files next to shards, if no word is given
 
 UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
 
-class Shards:
+class Shards(StoredRows):
     """Embeddings in many files, with their labels, which `tieproof.open` returns and `evaluate` takes.
 
     The vectors stay in their files, and are read in blocks when they are needed; labels and groups are in memory.
 
-    rows : only the vectors, as a source that can be pickled without the labels
     opened : all files that were opened, including those without rows
     labels : (n,) integers or strings, or (n, c) of 0/1; None without labels
     groups : (n,) integers or strings; None if no groups were opened
     """
 
-    def __init__(
-        self, rows: StoredRows, opened: Sequence[Shard], labels: Array | None = None, groups: Array | None = None
-    ) -> None:
-        self.rows, self.opened, self.labels, self.groups = rows, tuple(opened), labels, groups
-        self.shape, self.dtype = rows.shape, rows.dtype
-        self.bounds, self.names = rows.bounds, rows.names
+    def __init__(self, opened: Sequence[Shard], labels: Array | None = None, groups: Array | None = None) -> None:
+        super().__init__([shard for shard in opened if shard.rows])
+        self.opened, self.labels, self.groups = tuple(opened), labels, groups
 
-    def __len__(self) -> int:
-        """Return the number of rows of all files together."""
-        return len(self.rows)
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the labels and groups, too."""
+        return Shards, (self.opened, self.labels, self.groups)
+
+    @property
+    def rows(self) -> StoredRows:
+        """Only the vectors, as a source that can be pickled without the labels."""
+        return StoredRows(self.shards)
 
     def __repr__(self) -> str:
         files = len(self.names)
@@ -59,19 +58,6 @@ class Shards:
         beside = f", with {' and '.join(held)}" if held else ""
         size = f"{len(self):,} rows × {self.shape[1]:,} {self.dtype.name}, {_in_words(self.nbytes)}"
         return f"Shards({size}, in {where}{beside})"
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes that all vectors would take in memory."""
-        return self.rows.nbytes
-
-    def read(self, start: int, stop: int) -> Array:
-        """Return the rows start … stop-1, (stop-start, d); a row with NaN or infinity is refused."""
-        return self.rows.read(start, stop)
-
-    def take(self, rows: IntArray) -> Array:
-        """Return these rows, in this order; ascending rows are fastest."""
-        return self.rows.take(rows)
 
     def column(self, wanted: Paths) -> Array:
         """Read other values, one for each row, given like `labels` of `tieproof.open`; (n,) integers or strings."""
@@ -142,12 +128,12 @@ def open(paths: Paths, labels: Paths | None = None, *, groups: Paths | None = No
     with about("paths"):
         names = [name for name in (labels, groups) if isinstance(name, str)]
         opened = list(in_order(shard_at, located(paths, names), AT_A_TIME))
-        rows = StoredRows(_check_alike(opened))
+        filled = _check_alike(opened)
     with about("labels"):
-        of_items = _usual_labels(rows.shards) if labels is None else _column(opened, labels, "labels")
+        of_items = _usual_labels(filled) if labels is None else _column(opened, labels, "labels")
     with about("groups"):
         of_groups = None if groups is None else _column(opened, groups, "groups")
-    return Shards(rows, opened, of_items, of_groups)
+    return Shards(opened, of_items, of_groups)
 
 
 def _check_alike(shards: list[Shard]) -> list[Shard]:
@@ -174,27 +160,19 @@ def _column(shards: Sequence[Shard], wanted: Paths, what: str) -> Array:
     """Read one value for each row of the shards.
 
     wanted : the name of a column in every file, or the word in the names of files next to them; or the files
-    what : the values in words, such as "labels"
-
-    Values for a shard without rows are not read.
     """
     filled = [shard for shard in shards if shard.rows]
     if _is_name(wanted):
-        return _values(_rows(filled), _places_called(filled, str(wanted), what), what)
+        return _values(filled, _places_called(filled, str(wanted), what), what)
     places = located(wanted, what=what)
-    if len(places) not in (1, len(shards)):
+    if len(places) == len(shards):
+        return _values(filled, [place for shard, place in zip(shards, places, strict=True) if shard.rows], what)
+    if len(places) != 1:
         raise InputError(
             f"There are {len(places)} files of {what} for {len(shards)} shards; give one file for each shard, in the "
             "same order, or one for all."
         )
-    if len(places) < len(shards):
-        return _values({f"{len(shards)} shards have": sum(shard.rows for shard in shards)}, places, what)
-    return _values(_rows(filled), [place for shard, place in zip(shards, places, strict=True) if shard.rows], what)
-
-
-def _rows(shards: Sequence[Shard]) -> dict[str, int]:
-    """Return the number of rows of each shard."""
-    return {f"{shard.name} has": shard.rows for shard in shards}
+    return _values(shards, places, what)
 
 
 def _usual_labels(shards: Sequence[Shard]) -> Array | None:
@@ -215,7 +193,7 @@ def _usual_labels(shards: Sequence[Shard]) -> Array | None:
     if places and len(places) < len(found):
         labeled, without = (next(shard.file for shard, each in found if bool(each) is has) for has in (True, False))
         raise InputError(f"{labeled} has labels, but {without} has none; give labels for all shards, or name them.")
-    return _values(_rows(shards), places, "labels") if places else None
+    return _values(shards, places, "labels") if places else None
 
 
 def _is_name(wanted: Paths) -> bool:
@@ -247,11 +225,14 @@ def _places_called(shards: Sequence[Shard], name: str, what: str) -> list[Locati
     return places
 
 
-def _values(rows: Mapping[str, int], places: Sequence[Location], what: str) -> Array:
-    """Read the values at these locations, as many as there are rows, and join them to one array."""
+def _values(shards: Sequence[Shard], places: Sequence[Location], what: str) -> Array:
+    """Read the values at these locations, one for each shard or for all, and join them to one array."""
     arrays = list(in_order(read_labels, places, AT_A_TIME))
     first = arrays[0]
-    for (has, count), place, values in zip(rows.items(), places, arrays, strict=True):
+    rows = [(f"{shard.name} has", shard.rows) for shard in shards]
+    if len(places) < len(shards):
+        rows = [(f"{len(shards)} shards have", sum(shard.rows for shard in shards))]
+    for (has, count), place, values in zip(rows, places, arrays, strict=True):
         if len(values) != count:
             raise InputError(
                 f"{has} {count:,} rows, but {place} has {len(values):,} {what}; give one for each row, in the same "

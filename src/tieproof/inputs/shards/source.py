@@ -21,25 +21,20 @@ class RowSource(Protocol):
     @property
     def shape(self) -> tuple[int, int]:
         """(n, d)."""
-        ...
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the numbers."""
-        ...
 
     @property
     def bounds(self) -> IntArray:
         """(s + 1,): shard i contains the rows bounds[i] … bounds[i+1]-1 of all rows."""
-        ...
 
     def read(self, start: int, stop: int) -> Array:
         """Return the rows start … stop-1, checked to be finite, as a contiguous array (stop-start, d)."""
-        ...
 
     def take(self, rows: IntArray) -> Array:
         """Return these rows, in this order; ascending rows are fastest."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,16 +70,12 @@ class ArraySource:
 
 @dataclass(frozen=True, eq=False)
 class RankedRows:
-    """A source whose rows are converted when they are read; it has a length and slices, as an array has.
-
-    convert : converts stored rows to the same number of rows in the form that a distance ranks
-    shape, dtype : the shape and type of the converted rows
-    """
+    """A source whose rows are converted when they are read; it has a length and slices, as an array has."""
 
     source: RowSource
-    convert: Callable[[Array], Embeddings]
-    shape: tuple[int, int]
-    dtype: np.dtype[Any]
+    convert: Callable[[Array], Embeddings]  # to as many rows in the form that a distance ranks
+    shape: tuple[int, int]  # of the converted rows
+    dtype: np.dtype[Any]  # of the converted rows
 
     @classmethod
     def of(cls, source: RowSource, convert: Callable[[Array], Embeddings]) -> "RankedRows":
@@ -93,11 +84,9 @@ class RankedRows:
         return cls(source, convert, (source.shape[0], first.shape[1]), first.dtype)
 
     def __len__(self) -> int:
-        """The number of rows."""
         return self.shape[0]
 
     def __getitem__(self, span: slice) -> Embeddings:
-        """Consecutive rows."""
         start, stop, _ = span.indices(len(self))
         return self.read(start, max(start, stop))
 
