@@ -206,7 +206,7 @@ def test_nearly_equal_widths_are_in_the_order_of_their_fractions() -> None:
             *letters, n_relevant = np.array([chosen[place] for place in part]).T
             found = FoundTies(part, n_relevant, np.arange(len(part)), *letters)
             collected.add(part, found, tie_widths(*letters) / n_relevant)
-        assert [entry.kind for entry in collected.kept] == [kind for _, kind in expected]
+        assert [kind for kind, _, _ in collected.kept] == [kind for _, kind in expected]
         widths = [tie.ap_width for tie in collected.ties()]
         assert widths == pytest.approx([float(-width) for width, _ in expected], rel=1e-15)
         assert widths == sorted(widths, reverse=True)

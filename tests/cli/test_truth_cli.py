@@ -15,7 +15,7 @@ import tieproof as tp
 from command_line import exit_status
 from tieproof.analyses.neighbors import search
 from tieproof.analyses.neighbors.nearest import neighbors_of
-from tieproof.cli.verify import DISAGREES
+from tieproof.cli.truth import DISAGREES
 
 RANDOM = np.random.default_rng(8)
 BASE = RANDOM.integers(0, 3, (60, 5)).astype(np.float32)

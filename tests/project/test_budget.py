@@ -22,23 +22,23 @@ ROOMS = {
     "engine": 4_864,
     "native": 850,
     "measures": 6_348,
-    "show": 1_660,
+    "show": 1_539,
     "evaluation": 7_809,
-    "analyses": 9_993,
+    "analyses": 9_511,
     "trials": 12_797,
     "compat": 2_816,
     "integrations": 2_496,
-    "cli": 3_252,
+    "cli": 3_044,
     "data": 22,
     "tieproof": 884,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 67_720
+LINES_OF_SOURCE = 66_909
 LINES_OF_KERNELS = 7_520
 WORDS_OF_DOCS = 62_727
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 66_914
+LINES_OF_TESTS = 66_913
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -1,6 +1,6 @@
 """The command line reads files, evaluates them and shows a table; an error is one line on standard error.
 
-arguments ──► commands.py: which command ──► evaluate.py, run.py, pairs.py, pcf.py, … ──► output.py: screen and files
+arguments ──► commands.py: which command ──► evaluate.py, run.py, lists.py, … ──► output.py: screen and files
           ──► exits.py: an exception becomes one line and an exit status
 """
 

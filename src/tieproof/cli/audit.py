@@ -19,8 +19,7 @@ from tieproof.trials.audit.examination import AVERAGES
 from tieproof.trials.audit.recall import RECALL
 from tieproof.trials.audit.report import MARKDOWN
 
-FOUND, EXPLOITABLE = 4, 3
-"""Exit statuses: the audit found a fault; a blind system gains from the evaluator."""
+FOUND, EXPLOITABLE = 4, 3  # exit statuses: the audit found a fault; a blind system gains from the evaluator
 
 
 def _limits(text: str) -> tuple[float, float] | None:
@@ -43,7 +42,6 @@ def _setting(text: str) -> tuple[str, list[Any]]:
 
 
 def _value(text: str) -> Any:
-    """Parse a value as JSON; a text that is not JSON is returned as it is."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

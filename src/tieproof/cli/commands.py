@@ -42,15 +42,16 @@ COMMANDS = {
 
 _FILES = {
     **dict.fromkeys(("fnmr", "det", "open-set"), "pairs"),
-    **dict.fromkeys(("neighbor-recall", "range-recall"), "recall"),
+    **dict.fromkeys(("neighbor-recall", "range-recall"), "neighbors"),
+    **dict.fromkeys(("scores", "diversity", "agree"), "lists"),
+    **dict.fromkeys(("collisions", "noise", "pcf"), "embeddings"),
+    "judge": "competition",
+    "verify": "truth",
 }
 """The files of commands that have another name."""
 
-WRITTEN_BY = ("--json", "--save")
-"""The options that write a result; many programs call theirs -o."""
-
-COMPLETE = "_TIEPROOF_COMPLETE"
-"""The variable of the environment by which a shell asks for completions."""
+WRITTEN_BY = ("--json", "--save")  # the options that write a result; many programs call theirs -o
+COMPLETE = "_TIEPROOF_COMPLETE"  # the variable of the environment by which a shell asks for completions
 
 
 class Argument(click.Argument):

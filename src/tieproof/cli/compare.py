@@ -103,12 +103,8 @@ def compare(
     measures = as_in_runs(measures) if kind == RUNS else measures
     check_options(measures=measures or None, distance=evaluation["distance"])
     settings: dict[str, Any] = {name: value for name, value in evaluation.items() if value is not None}
-    if (
-        kind == EMBEDDINGS
-        and not any(are_shards(files[at]) for at in (0, -1))
-        and only_labels(files[-1])
-        and not only_labels(files[0])
-    ):  # the labels are last, as for tieproof evaluate
+    in_files = kind == EMBEDDINGS and not any(are_shards(files[at]) for at in (0, -1))
+    if in_files and only_labels(files[-1]) and not only_labels(files[0]):  # they are last, as for tieproof evaluate
         files = (files[-1], *files[:-1])
     for name in settings:
         if name not in TAKES[kind]:
@@ -171,11 +167,7 @@ def _split_name(file: str) -> tuple[str, str]:
 def _evaluation_of(
     kind: str, judged_by: Any, settings: Mapping[str, Any], pairs: Pairs
 ) -> Callable[[Any], tieproof.Result]:
-    """Return the function that makes the result of a system from its file, or from what came through a pipe.
-
-    judged_by : the qrels, or the file of the labels
-    pairs : the categories and the documents of runs
-    """
+    """Return the function that makes a result of a system's file; `judged_by` are the qrels or the labels."""
     if kind == RECORDS:
         return tieproof.load
     categories, watched = settings.get("categories"), shows_progress()

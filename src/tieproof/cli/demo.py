@@ -24,12 +24,7 @@ def demo() -> None:
 
 
 def run() -> dict[str, Result]:
-    """Evaluate each representation of the digits, leave-one-out.
-
-    >>> results = run()
-    >>> results["zeros"]["P@1"].lower, results["zeros"]["P@1"].upper
-    (0.0, 1.0)
-    """
+    """Evaluate each representation of the digits, leave-one-out."""
     pixels, labels = load_digits()
     codes = pixels > pixels.mean(axis=1, keepdims=True)
     embeddings = {PIXELS: pixels, CODES: codes, ZEROS: np.zeros_like(pixels)}
@@ -74,11 +69,7 @@ COMMAND = "    tieproof evaluate embeddings.npy labels.npy"
 
 
 def about_ambiguous(result: Result) -> str:
-    """Return in words how many queries have an ambiguous tie.
-
-    >>> about_ambiguous(run()["zeros"])
-    'all 1,797 queries with an ambiguous tie'
-    """
+    """Return in words how many queries have an ambiguous tie."""
     touched, queries = result.ties.queries_with_ambiguous_ties, result.ties.queries
     number = {0: "no", queries: f"all {queries:,}"}.get(touched, f"{touched:,} of {queries:,}")
     return f"{number} queries with an ambiguous tie"

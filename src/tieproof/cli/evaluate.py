@@ -3,20 +3,9 @@
 from typing import Any
 
 import tieproof
+from tieproof.cli import options
 from tieproof.cli.files import as_sides, evaluated
-from tieproof.cli.options import (
-    FOLDER,
-    TIE_STD,
-    Option,
-    OptionKind,
-    Text,
-    choice,
-    command,
-    complete_file,
-    distance,
-    file_path,
-    shared,
-)
+from tieproof.cli.options import Option, OptionKind, Text, command, shared
 from tieproof.cli.output import Outputs, answer, measures_of, showing, with_page
 from tieproof.inputs.options import FORMATS, NAMED_NOISE
 from tieproof.inputs.readers import FILE_FORMATS, read_embeddings, read_labels
@@ -27,12 +16,12 @@ def noise_of(text: str) -> float | str:
     try:
         return float(text)
     except ValueError:
-        return file_path(text)
+        return options.file_path(text)
 
 
 @command(
     tieproof.evaluate,
-    f"Score embeddings exactly, with the whole interval that ties leave open. {TIE_STD}\n\n"
+    f"Score embeddings exactly, with the whole interval that ties leave open. {options.TIE_STD}\n\n"
     "Without --gallery every item queries all the others (leave-one-out); with it, EMBEDDINGS are the queries.\n\n"
     f"Files end in {', '.join(FILE_FORMATS)}. Name one of several arrays in a file, or one column of a table, after "
     "a colon: data.npz:features.\n\n"
@@ -54,20 +43,20 @@ def noise_of(text: str) -> float | str:
         "tieproof evaluate embeddings.npy labels.npy --cluster auto --checkpoint done",
     ),
     **shared("embeddings labels gallery gallery_labels"),
-    distance=distance(several=True),
+    distance=options.distance(several=True),
     **shared("measures groups gallery_groups categories average"),
     **shared("confidence bits"),
-    precision=Option("Round every distance to this format before ranking. Default: exact.", choice(FORMATS)),
+    precision=Option("Round every distance to this format before ranking. Default: exact.", options.choice(FORMATS)),
     noise=Option(
         "Also show the range of each measure over all rankings that are possible if every distance may be off: by "
         f"this number, by what a name stands for ({', '.join(NAMED_NOISE)}: embeddings rounded to a format, or "
         "products of this precision), or as far as in a file of the same items computed again.",
-        OptionKind("NOISE", noise_of, complete_file),
+        OptionKind("NOISE", noise_of, options.complete_file),
     ),
     **shared("empty memory threads cluster"),
     checkpoint=Option(
         "Save the counts of each finished part in this folder, so that the same command resumes where it stopped.",
-        FOLDER,
+        options.FOLDER,
     ),
     **shared("ci distribution explain json latex markdown per_query plot plot_precision_recall save"),
     report="Write the result as a page (.html).",

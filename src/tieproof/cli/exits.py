@@ -15,8 +15,7 @@ from tieproof.errors import InputWarning, TieproofError
 from tieproof.show.printable import in_one_line, printable
 from tieproof.trials.sandbox.processes import Terminated, ending_by_signals
 
-WIDEST = 100
-"""The most columns of a terminal that a text uses."""
+WIDEST = 100  # the most columns of a terminal that a text uses
 
 OK, DEFECT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 TRACEBACK = "TIEPROOF_TRACEBACK"

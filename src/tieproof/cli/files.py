@@ -9,16 +9,7 @@ from tieproof.cli.exits import shows_progress
 from tieproof.cli.options import Text, check_options
 from tieproof.cli.output import Answer, Outputs, written
 from tieproof.errors import InputError
-from tieproof.inputs.readers import (
-    column_of,
-    entries_of,
-    holds_labels,
-    only_labels,
-    read_confidences,
-    read_embeddings,
-    read_labels,
-    refuse_other_files,
-)
+from tieproof.inputs import readers
 from tieproof.inputs.readers.location import Location, split
 from tieproof.inputs.shards.files import are_shards
 
@@ -44,7 +35,7 @@ class Files(NamedTuple):
     @property
     def unlabeled(self) -> bool:
         """Whether no file has labels, and none are needed."""
-        return self.labels is None and not self.needs_labels and not holds_labels(self.embeddings)
+        return self.labels is None and not self.needs_labels and not readers.holds_labels(self.embeddings)
 
     @property
     def labels_read(self) -> str:
@@ -65,14 +56,14 @@ class Files(NamedTuple):
         if self.in_shards:
             return []
         labels = None if self.unlabeled else self.labels_read
-        columns = [column_of(location, "labels") for location in (labels, self.groups, self.categories) if location]
-        columns += [column_of(self.confidence, "confidences")] if self.confidence else []
+        columns = [
+            readers.column_of(location, "labels") for location in (labels, self.groups, self.categories) if location
+        ]
+        columns += [readers.column_of(self.confidence, "confidences")] if self.confidence else []
         return [column for column in columns if column]
 
     def read(self, apart: Sequence[str]) -> dict[str, Any]:
-        """Return embeddings, labels, groups, categories and confidences, by the names of the arguments.
-
-        apart : the columns of both sides that are not embeddings
+        """Return what the files hold, by the names of the arguments; columns `apart` are no embeddings.
 
         Of embeddings in shards, labels, groups and categories are columns, words in the names of files, or files.
         """
@@ -86,29 +77,29 @@ class Files(NamedTuple):
                     "for labels; name the column or the files as LABELS or --gallery-labels."
                 )
         else:
-            labels, read = None if self.unlabeled else read_labels(self.labels_read), read_labels
-            data = read_embeddings(self.embeddings, apart=apart, labels=labels)
-            groups = self.groups and read_labels(self.groups)
+            labels, read = None if self.unlabeled else readers.read_labels(self.labels_read), readers.read_labels
+            data = readers.read_embeddings(self.embeddings, apart=apart, labels=labels)
+            groups = self.groups and readers.read_labels(self.groups)
         return {
             "embeddings": data,
             "labels": labels,
             "groups": groups,
             "categories": self.categories and read(self.categories),
-            "confidence": self.confidence and read_confidences(self.confidence),
+            "confidence": self.confidence and readers.read_confidences(self.confidence),
         }
 
     def check_labels(self) -> None:
         """Refuse a single array without labels, which would be read as its own labels, and labels given first."""
         if self.in_shards:
             return
-        if self.labels is not None and only_labels(self.embeddings) and not only_labels(self.labels):
+        if self.labels is not None and readers.only_labels(self.embeddings) and not readers.only_labels(self.labels):
             raise InputError(
                 f"{self.embeddings} contains labels only, but {self.labels} contains more; give the embeddings "
                 "first, then the labels."
             )
         path = split(self.embeddings).path
-        if self.labels is None and self.needs_labels and len(entries_of(Location(path))) == 1:
-            refuse_other_files(path)
+        if self.labels is None and self.needs_labels and len(readers.entries_of(Location(path))) == 1:
+            readers.refuse_other_files(path)
             raise InputError(
                 f"{path} contains a single array and no labels; give the labels in another "
                 "file, as LABELS or --gallery-labels."
@@ -118,9 +109,8 @@ class Files(NamedTuple):
 def as_sides(given: dict[str, Any], needs_labels: bool = True) -> list[Files]:
     """Take the files out of what was given; return those of the queries and, if it has one, those of the gallery."""
     embeddings, labels, groups = (given.pop(name) for name in ("embeddings", "labels", "groups"))
-    queries = Files(
-        embeddings, labels, groups, given.pop("categories", None), given.pop("confidence", None), needs_labels
-    )
+    of_queries = (given.pop(name, None) for name in ("categories", "confidence"))
+    queries = Files(embeddings, labels, groups, *of_queries, needs_labels)
     gallery, labels, groups = (given.pop(name) for name in ("gallery", "gallery_labels", "gallery_groups"))
     if gallery is not None:
         return [queries, Files(gallery, labels, groups, needs_labels=needs_labels)]

@@ -3,6 +3,7 @@
 import os
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +16,11 @@ from tieproof.analyses.leaderboard.published import read_published
 from tieproof.analyses.leaderboard.result import RankedSystems
 from tieproof.cli import options
 from tieproof.cli.exits import say
-from tieproof.cli.options import (
-    BETWEEN_0_AND_1,
-    Option,
-    OptionKind,
-    Text,
-    argument,
-    check_options,
-    command,
-    lines,
-    repeated,
-)
+from tieproof.cli.options import Option, OptionKind, Text, argument, command
 from tieproof.cli.output import Outputs, answer, check_lines, written
 from tieproof.cli.run import read_files
-from tieproof.cli.verify import DISAGREES, with_data
-from tieproof.cli.verify import verify as verify_command
+from tieproof.cli.truth import DISAGREES, with_data
+from tieproof.cli.truth import verify as verify_command
 from tieproof.errors import InputError
 from tieproof.evaluation.records.record import load
 from tieproof.evaluation.runs import as_in_runs, evaluate_run
@@ -72,7 +63,7 @@ OF_RUNS = ("published", "level", "precision", "truncated", *DEFAULT._fields, "cs
     published=Option("The published numbers, each on a line with its system, or with a system and a measure."),
     confidence=Option(
         "The confidence with which systems are told apart; of records, 1 - SHARE is the level of the tests.",
-        BETWEEN_0_AND_1,
+        options.BETWEEN_0_AND_1,
         more={"default": 0.95},
     ),
     level=Option("As for tieproof run.", OptionKind("GRADE", float), ("--level", "-l")),
@@ -82,12 +73,12 @@ OF_RUNS = ("published", "level", "precision", "truncated", *DEFAULT._fields, "cs
     precision="Round the scores first, as trec_eval before version 10 does to float32.",
     **options.shared("own duplicates documents"),
     truncated=options.flag("As for tieproof run: each list was cut off at its length.", "--truncated"),
-    verify=repeated(
+    verify=options.repeated(
         "Verify a record of the folder. The words are those after tieproof verify: the record and its data. Repeat "
         "it for each record.",
         OptionKind("WORDS"),
     ),
-    lines=lines("place or rank, lower bound and name of each system"),
+    lines=options.lines("place or rank, lower bound and name of each system"),
     **options.shared("explain json latex markdown"),
     csv=Option(f"Write the table of runs ({', '.join(PER_QUERY)}).", formats=PER_QUERY),
     plot=Option(f"Draw the interval of each run ({', '.join(BOARDS)}).", formats=BOARDS),
@@ -98,7 +89,7 @@ def leaderboard(outputs: Outputs, files: Sequence[str], lines: bool, verify: Seq
     board: RankedSystems | Leaderboard
     check_lines(lines, outputs)
     measures = as_in_runs(settings["measures"]) if len(files) > 1 else settings["measures"]
-    check_options(measures=measures or None)
+    options.check_options(measures=measures or None)
     if len(files) > 1:
         if verify:
             raise InputError("--verify is of records, but runs were given; leave it out.")
@@ -120,7 +111,6 @@ def leaderboard(outputs: Outputs, files: Sequence[str], lines: bool, verify: Seq
 def _of_runs(
     outputs: Outputs, files: Sequence[str], measures: Sequence[str], published: Text, **settings: Any
 ) -> RankedSystems:
-    """Read the runs, rank the systems and write the leaderboard."""
     qrels, *given = files
     if len(measures) > 1 or any("," in each and "(" not in each for each in measures):
         raise InputError(f"A leaderboard of runs is by one measure, not by {', '.join(measures)}; name one.")
@@ -153,17 +143,12 @@ def _files_in(path: str) -> list[str]:
 def _of_records(
     outputs: Outputs, folder: str, verify: Sequence[str], measures: Sequence[str], confidence: float
 ) -> Leaderboard:
-    """Read the records, verify those with data, rank the systems and write the leaderboard."""
     if not os.path.isdir(folder):
         raise InputError(f"{folder} is not a folder; give the folder with the records, or QRELS and several runs.")
     data = dict(_data_of(folder, words) for words in verify)
-    return written(
-        lambda: tieproof.trials.judge.leaderboard(
-            folder, measures=measures or None, confidence=confidence, verify=data
-        ),
-        [Path(word) for words in verify for word in shlex.split(words)],
-        outputs,
-    )
+    how: dict[str, Any] = {"measures": measures or None, "confidence": confidence, "verify": data}
+    read = [Path(word) for words in verify for word in shlex.split(words)]
+    return written(partial(tieproof.trials.judge.leaderboard, folder, **how), read, outputs)
 
 
 def _data_of(folder: str, words: str) -> tuple[str, dict[str, Any]]:

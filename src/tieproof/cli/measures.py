@@ -33,33 +33,21 @@ INDENT, LABELS = 4, 10
 
 
 def find(names: Sequence[str]) -> list[Definition]:
-    """The definitions of these measures, each once; without a name, all of them.
-
-    >>> [definition.name for definition in find(["ndcg", "map_cut_10", "P"])]
-    ['nDCG', 'AP', 'P']
-    """
+    """The definitions of these measures, each once; without a name, all of them."""
     ours = {name.casefold(): name for name in REGISTRY}
     wanted = [ours.get(name.casefold()) or parse(name).name for name in names]
     return [REGISTRY[name] for name in dict.fromkeys(wanted or REGISTRY)]
 
 
 def spelling(definition: Definition) -> str:
-    """How a measure is written: its parameters with their defaults, and its cutoff.
-
-    >>> [spelling(REGISTRY[name]) for name in ("AP", "P", "RBP")]
-    ['AP(norm=R)[@k or @R]', 'P@k', 'RBP(p=0.8,gain=binary)[@k]']
-    """
+    """How a measure is written: its parameters with their defaults, and its cutoff."""
     parameters = ",".join(f"{parameter.name}={parameter.default}" for parameter in definition.parameters)
     cutoff = CUTOFFS[definition.cutoff].format("k or @R" if definition.rank_r else "k")
     return f"{definition.name}{f'({parameters})' if parameters else ''}{cutoff}"
 
 
 def explained(parameter: Parameter) -> str:
-    """The values of a parameter, its default and its meaning, in words.
-
-    >>> explained(REGISTRY["RBP"].parameters[0])
-    'a number between 0 and 1, 0.8 by default: the probability of going on'
-    """
+    """The values of a parameter, its default and its meaning, in words."""
     low, high = parameter.limits
     *first, last = parameter.choices or (f"a number between {low:g} and {high:g}",)
     values = f"{', '.join(first)} or {last}" if first else last
@@ -86,42 +74,21 @@ def names_elsewhere(definition: Definition) -> dict[str, dict[str, str]]:
 
 
 def not_offered() -> Iterator[tuple[str, str, str]]:
-    """The measures that tieproof does not compute: the library, its names for them, and what they are.
-
-    >>> [(library, names) for library, names, reason in not_offered() if reason == "a number of hits, not a share"]
-    [('ranx', 'hits, hits@k')]
-    """
+    """The measures that tieproof does not compute: the library, its names for them, and what they are."""
     for library in spellings.LIBRARIES:
         for reason, names in library.refused.items():
             yield library.name, ", ".join(name.format(k="k") for name in names.split()), reason
 
 
 def render(definitions: Sequence[Definition], width: int | None = None, color: bool = False) -> str:
-    """Sections on measures: meaning, formula, parameters, source, and names in other libraries.
-
-    >>> print(render(find(["RelP"])))  # doctest: +ELLIPSIS
-    RelP@k
-        Relative precision: the hits among the first k ranks, as a share of the most
-        hits possible there.
-        formula   hits / min(k, R)
-        source    trec_eval (relative_P); precision@k of open-metric-learning
-        names     trec_eval: relative_P_k is RelP@k, relative_P.k is RelP@k
-                  BEIR: R_cap@k is RelP@k
-                  MTEB: R_cap_at_k is RelP@k
-                  open-metric-learning: precision@k* is RelP@k, precision/k is RelP@k
-    <BLANKLINE>
-    In the formulas, k is the cutoff...
-    """
+    """Sections on measures: meaning, formula, parameters, source, and names in other libraries."""
     width = max(width or WIDTH, NARROWEST)
     sections = ["\n".join(section(definition, width, color)) for definition in definitions]
     parts = [*sections, *(textwrap.fill(legend, width) for legend in (LEGEND, LEGEND_OF_NAMES))]
     if len(definitions) == len(REGISTRY):
         lines = [f"{library}: {names}: {reason}" for library, names, reason in not_offered()]
-        parts.append(
-            "\n".join(
-                [textwrap.fill(LEGEND_OF_OTHERS, width), *(filled(line, width, " " * INDENT) for line in lines)]
-            )
-        )
+        others = [filled(line, width, " " * INDENT) for line in lines]
+        parts.append("\n".join([textwrap.fill(LEGEND_OF_OTHERS, width), *others]))
     return "\n\n".join(parts)
 
 

@@ -35,10 +35,7 @@ TIE_STD = "In tables, tie std is the standard deviation over the orderings of ti
 def number(
     meant: str, fits: Callable[[Any], bool] = lambda value: True, kind: Callable[[str], Any] = float
 ) -> Callable[[str], Any]:
-    """Return a parser of numbers; the message of an error is ours, the same in all versions of click.
-
-    meant : what a number must be, in words
-    """
+    """Return a parser of what is meant, in words; its message of an error is the same in all versions of click."""
 
     def parsed(text: str) -> Any:
         try:
@@ -182,13 +179,8 @@ def command(
             values.pop("explain", None)  # which `answer` reads
             function(outputs, **values) if formats else function(**values)
 
-        return CommandWithExamples(
-            None,
-            params=[_parameter(name, option, parameters.get(name)) for name, option in given.items()],
-            callback=run,
-            help=about,
-            examples=examples,
-        )
+        params = [_parameter(name, option, parameters.get(name)) for name, option in given.items()]
+        return CommandWithExamples(None, params=params, callback=run, help=about, examples=examples)
 
     return made
 
@@ -207,14 +199,9 @@ def _parameter(name: str, option: Option, parameter: Parameter | None) -> click.
     kind = option.kind or _kind(parameter)
     if default is not None and default != ():
         settings = {"default": default, **settings}
-    return click.Option(
-        spelled,
-        help=f"{option.text} One of {', '.join(kind.words)}." if kind.words else option.text,
-        metavar=kind.metavar,
-        type=kind.parser,
-        shell_complete=kind.complete,
-        **settings,
-    )
+    text = f"{option.text} One of {', '.join(kind.words)}." if kind.words else option.text
+    settings = {"help": text, "metavar": kind.metavar, **settings}
+    return click.Option(spelled, type=kind.parser, shell_complete=kind.complete, **settings)
 
 
 def _kind(parameter: Parameter | None) -> OptionKind:

@@ -28,9 +28,7 @@ Text = str | None
 Outputs = list[tuple[Text, Formats]]
 """Pairs of a path, or None if that output is not wanted, and the formats that can be written to it."""
 
-Render = Callable[[Any, int | None, bool], str]
-"""Makes a text of a width, with colors or without."""
-
+Render = Callable[[Any, int | None, bool], str]  # makes a text of a width, with colors or without
 Answer = TypeVar("Answer")
 
 

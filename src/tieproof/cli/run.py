@@ -8,23 +8,9 @@ from typing import Any
 import click
 
 import tieproof
+from tieproof.cli import options
 from tieproof.cli.exits import say
-from tieproof.cli.options import (
-    ANY_NUMBER,
-    COUNT,
-    TIE_STD,
-    Option,
-    OptionKind,
-    Text,
-    argument,
-    check_options,
-    choice,
-    command,
-    flag,
-    given_options,
-    lines,
-    shared,
-)
+from tieproof.cli.options import Option, OptionKind, Text, argument, command, flag, shared
 from tieproof.cli.output import Answer, Outputs, answer, check_lines, measures_of, showing, with_page, written
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import NOT_JUDGED
@@ -50,7 +36,8 @@ def _deepest(text: str) -> None:
 
 @command(
     tieproof.evaluate_run,
-    f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"
+    "Score a run against relevance judgments, with the whole interval that tied scores leave open. "
+    f"{options.TIE_STD}\n\n"
     "QRELS has lines of query, iteration, document and grade, as for trec_eval, or is a file of BEIR with its "
     "header, or ir_datasets:NAME or mteb:TASK, whose judgments that library downloads unless it has them. RUN has "
     "lines of query, Q0, document, rank, score and tag, as for trec_eval, or has the ranked ids or the hits of each "
@@ -91,10 +78,10 @@ def _deepest(text: str) -> None:
     level=Option(
         "The smallest grade that is relevant, as -l of trec_eval; nDCG, ERR and RBP(gain=linear) read all grades. "
         "Default: all grades above 0 are.",
-        OptionKind("GRADE", ANY_NUMBER),
+        OptionKind("GRADE", options.ANY_NUMBER),
         ("--level", "-l"),
     ),
-    lines=lines(
+    lines=options.lines(
         "measure, query (all for the mean) and lower bound, as trec_eval -q does; --per-query writes the whole "
         "interval"
     ),
@@ -114,9 +101,9 @@ def _deepest(text: str) -> None:
         "every possible continuation.",
         "--truncated",
     ),
-    longest=Option("--truncated for lists of so many documents, or more; shorter ones are complete.", COUNT),
+    longest=Option("--truncated for lists of so many documents, or more; shorter ones are complete.", options.COUNT),
     n_items=Option(
-        "The number of documents in the collection, which limits how far the last tie can continue.", COUNT
+        "The number of documents in the collection, which limits how far the last tie can continue.", options.COUNT
     ),
     **shared("noise"),
     precision="Round the scores first, as trec_eval before version 10 does to float32.",
@@ -124,7 +111,7 @@ def _deepest(text: str) -> None:
     rule=Option(
         "Also show the value that a library prints, which breaks ties by this rule, to see where a published number "
         "lies in the interval.",
-        choice(RULES),
+        options.choice(RULES),
         ("--as",),
     ),
     **shared("ci distribution explain json latex markdown per_query plot plot_precision_recall save"),
@@ -156,7 +143,7 @@ def run(
         )
     if len(run) > 1:
         named, _ = _as_in_trec_eval(as_in_runs(settings["measures"]))
-        if "measures" in given_options() and len(named) > 1:
+        if "measures" in options.given_options() and len(named) > 1:
             _tabulate(outputs, [qrels, *run], settings | {"measures": named})
         else:
             _rank([qrels, *run])
@@ -178,7 +165,7 @@ def run(
     settings["empty"] = "zero" if complete else settings["empty"]
     named, names = _as_in_trec_eval(as_in_runs(settings["measures"]))
     settings["measures"] = measures_of(outputs, named)
-    check_options(measures=settings["measures"])
+    options.check_options(measures=settings["measures"])
     function, page = with_page(
         tieproof.evaluate_run, report, items, gallery_items, lambda location: text.read(location, "name", "text")
     )
@@ -188,12 +175,10 @@ def run(
         given = {"qrels": qrels, "run": run, "documents": options["documents"]}
         return result if rule is None else result.as_printed(rule, **given)
 
-    read = [qrels, *run, items, gallery_items, *map(settings.get, PAIRS)]
-    result = written(
-        lambda: evaluated_files(evaluated, *read_files((qrels, *run), settings), **settings),
-        [split(path).path for path in read if path],
-        [*outputs, (report, page)],
-    )
+    given = [qrels, *run, items, gallery_items, *map(settings.get, PAIRS)]
+    read = [split(path).path for path in given if path]
+    make = lambda: evaluated_files(evaluated, *read_files((qrels, *run), settings), **settings)  # noqa: E731
+    result = written(make, read, [*outputs, (report, page)])
     if lines:
         say(_lines_of(result, names))
         for sentence in _left_out(result):
@@ -203,7 +188,6 @@ def run(
 
 
 def _rank(files: Sequence[str]) -> None:
-    """Rank several runs by tieproof leaderboard with the same options; those that it does not have are refused."""
     context = click.get_current_context()
     group = context.find_root().command
     assert isinstance(group, click.Group)
@@ -214,7 +198,6 @@ def _rank(files: Sequence[str]) -> None:
 
 
 def _tabulate(outputs: Outputs, files: Sequence[str], settings: Mapping[str, Any]) -> None:
-    """Show several measures of several runs as `tieproof.table` does."""
     _given_of_several(files, [*signature(tieproof.evaluate_run).parameters, "explain", "json", "latex", "markdown"])
     systems = system_names.named(files[1:], {})
 
@@ -228,7 +211,7 @@ def _tabulate(outputs: Outputs, files: Sequence[str], settings: Mapping[str, Any
 
 def _given_of_several(files: Sequence[str], known: Sequence[str]) -> list[str]:
     """Return the options that were given; InputError for one that is not known for several runs."""
-    given = [name for name in given_options() if name not in ("qrels", "run")]
+    given = [name for name in options.given_options() if name not in ("qrels", "run")]
     for name in given:
         if name not in known:
             raise InputError(f"--{name} applies to a single run, but {len(files) - 1} were given; leave it out.")
@@ -291,21 +274,13 @@ def _as_in_trec_eval(measures: Sequence[str]) -> tuple[list[str], dict[Measure, 
 
 
 def _lines_of(result: Result, names: Mapping[Measure, str]) -> str:
-    r"""A line for each query and measure, then one for each mean.
+    """A line for each query and measure, then one for each mean.
 
     A line has only the three columns of trec_eval, separated by tabs, so that programs which read its output can read
     these lines: the measure, the query, and the value with four decimals, or without any for a count. The value is
     the lower bound, from which ties never gain. As in trec_eval, the number of queries is that of all alone.
 
     names : how measures are called; all others are called as here
-
-    >>> import tieproof as tp
-    >>> qrels, run = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.5}}
-    >>> print(_lines_of(tp.evaluate_run(qrels, run, measures=["RR", "NumRet"]), {}).expandtabs())
-    RR                      q1      0.5000
-    NumRet                  q1      2
-    RR                      all     0.5000
-    NumRet                  all     2
     """
     columns = []
     for measure in map(parse, result.measures):

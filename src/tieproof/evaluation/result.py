@@ -14,7 +14,7 @@ from tieproof.evaluation.text import medians, table_of, table_of_errors
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
 from tieproof.show.files import output, pages
-from tieproof.show.parts import MOST_SHOWN, count, more_than
+from tieproof.show.parts import count, first_of
 from tieproof.show.shown import AsFrame, AsPage, Shown, Table, pandas, text
 from tieproof.ties import by_name, columns_of, for_loggers
 
@@ -156,8 +156,8 @@ class Result(Measured, Shown, AsFrame, AsPage):
 
     def __repr__(self) -> str:
         """A short text with the intervals of the first measures."""
-        shown = ", ".join(f"{name} {self[name]:.4f}" for name in self.measures[:MOST_SHOWN])
-        return f"<Result of {count(self.ties.queries, 'query')}: {shown}{more_than(len(self))}>"
+        shown = first_of([f"{name} {self[name]:.4f}" for name in self.measures])
+        return f"<Result of {count(self.ties.queries, 'query')}: {shown}>"
 
     def save(self, path: Any) -> None:
         """Save this result to a file that ends in .tieproof; `tp.load` reads the file, `tp.verify` checks it.

@@ -16,12 +16,6 @@ def draw_intervals(ax: Any, places: npt.ArrayLike, estimates: Sequence[Estimate[
 
     The ends are marked, so that an interval of width 0 is visible. The mark of the expected value is hollow, so that
     whiskers inside it are visible.
-
-    >>> from tieproof.ties import Estimate
-    >>> ax = style.figure("This example")[1]
-    >>> draw_intervals(ax, [0], [Estimate(0.25, 0.5, 1.0, 0.125)])
-    >>> ax.get_legend_handles_labels()[1]
-    ['lower to upper', 'expected ± tie std']
     """
     lower, expected, upper, std = np.array([(e.lower, e.expected, e.upper, e.std) for e in estimates]).T
     ax.hlines(places, lower, upper, color=style.SKY_BLUE, linewidth=9, label="lower to upper")
@@ -32,25 +26,14 @@ def draw_intervals(ax: Any, places: npt.ArrayLike, estimates: Sequence[Estimate[
     ax.errorbar(expected, places, xerr=std, label="expected ± tie std", capsize=3, linewidth=1.2, **mark)
 
 
-STEPS = 400
-"""The most steps: more than a reader can tell apart in a picture as wide as a page."""
-
-_NAMED = 25
-"""The most queries whose names have room."""
-
-_NAMES = 20
-"""The most columns of a query's name."""
-
-_LEVEL = 4
-"""The most columns of a name that is not rotated."""
+STEPS = 400  # the most steps: more than a reader can tell apart in a picture as wide as a page
+_NAMED = 25  # the most queries whose names have room
+_NAMES = 20  # the most columns of a query's name
+_LEVEL = 4  # the most columns of a name that is not rotated
 
 
 def default_measure(measures: Sequence[str]) -> str:
-    """Return AP, or the first of measures without AP.
-
-    >>> default_measure(["P@1", "AP"]), default_measure(["P@1", "RR"])
-    ('AP', 'P@1')
-    """
+    """Return AP, or the first of measures without AP."""
     return "AP" if "AP" in measures else measures[0]
 
 
@@ -104,10 +87,7 @@ def sort(ids: npt.NDArray[Any], estimate: Estimate[FloatArray]) -> Sorted:
 
 
 def draw_sorted(ax: Any, queries: Sorted, by: str) -> None:
-    """Draw sorted queries as at most 400 steps, with their axis and a legend.
-
-    by : the name of the value by which they are sorted
-    """
+    """Draw queries, sorted `by` a value, as at most 400 steps, with their axis and a legend."""
     edges, (lower, expected, upper) = in_steps(queries.values, STEPS)
     ax.stairs(upper, edges, baseline=lower, fill=True, color=style.SKY_BLUE, label="lower to upper")
     for ends in (lower, upper):

@@ -20,9 +20,7 @@ from tieproof.whole_files import naming, unfinished_file
 Arguments = ParamSpec("Arguments")
 Drawn = TypeVar("Drawn")
 
-Writer = Callable[[Any, Path], None]
-"""A function that writes a result to a path."""
-
+Writer = Callable[[Any, Path], None]  # writes a result to a path
 Formats = Mapping[str, Callable[[], Writer]]
 """For each extension, a function that returns its writer, or raises MissingExtraError if a library is missing."""
 
@@ -36,16 +34,6 @@ def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[
 
     Raises InputError if the extension is not in `formats` or the path cannot be written to, and MissingExtraError if
     the format needs a library that is not installed.
-
-    >>> import tempfile
-    >>> import tieproof as tp
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with output(f"{folder}/queries.csv", PER_QUERY) as write:
-    ...         write(tp.evaluate([[1.0], [2.0], [4.0]], [7, 7, 8], measures=["P@1"], distance="euclidean"))
-    ...     print(Path(folder, "queries.csv").read_text())
-    query,measure,lower,expected,upper,std
-    0,P@1,1.0,1.0,1.0,0.0
-    1,P@1,1.0,1.0,1.0,0.0
     """
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"path must be the path of a file, as text or Path, not {type(path).__name__}.", "path")
@@ -66,8 +54,6 @@ def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[
 
 
 def _as_text(form: str) -> Callable[[], Writer]:
-    """The writer of the text that this method of a result returns."""
-
     def write(result: Any, path: Path) -> None:
         path.write_text(getattr(result, form)() + "\n", encoding="utf-8")
 
@@ -75,11 +61,7 @@ def _as_text(form: str) -> Callable[[], Writer]:
 
 
 def _storable(columns: Mapping[str, Array]) -> dict[str, Array]:
-    r"""Columns whose texts can be encoded in UTF-8; half of a surrogate pair is escaped as in Python: \ud800.
-
-    >>> _storable({"category": np.array(["\x1b[1m, kept", "\ud800"])})["category"].tolist()
-    ['\x1b[1m, kept', '\\ud800']
-    """
+    r"""Columns whose texts can be encoded in UTF-8; half of a surrogate pair is escaped as in Python: \ud800."""
 
     def as_utf8(names: Array) -> Array:
         return np.array([name.encode("utf-8", "backslashreplace").decode() for name in names.tolist()])
@@ -167,17 +149,8 @@ def takes_path(draw: Callable[Arguments, Drawn]) -> Callable[Arguments, Drawn]:
 
 
 OF_AXES: Formats = dict.fromkeys(style.METADATA, lambda: lambda axes, path: style.write(axes.figure, path))
-"""The extensions of pictures of axes."""
-
-MEANS: Formats = {".json": _as_text("to_json")}
-"""Extensions for the result as a whole."""
-
-LATEX: Formats = {".tex": _as_text("to_latex")}
-MARKDOWN: Formats = {".md": _as_text("to_markdown")}
-"""Extensions for the table to paste into a paper, and into an issue."""
-
+MEANS: Formats = {".json": _as_text("to_json")}  # the result as a whole
+LATEX: Formats = {".tex": _as_text("to_latex")}  # the table to paste into a paper
+MARKDOWN: Formats = {".md": _as_text("to_markdown")}  # the table to paste into an issue
 PAGE = pages(lambda result: result._page())
-"""Extensions for the page of a result."""
-
-PER_QUERY: Formats = {".csv": lambda: _write_csv, ".parquet": _parquet_writer}
-"""Extensions for the table with a row for every query and measure."""
+PER_QUERY: Formats = {".csv": lambda: _write_csv, ".parquet": _parquet_writer}  # a row for each query and measure

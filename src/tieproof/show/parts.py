@@ -11,11 +11,8 @@ from tieproof.distances import DISTANCES
 from tieproof.show.printable import printable
 from tieproof.ties import Estimate
 
-WIDTH = 80
-"""The default width of a text, in columns."""
-
-NARROWEST = 44
-"""The smallest width, in columns, which the numbers need; a narrower terminal wraps the lines itself."""
+WIDTH = 80  # the default width of a text, in columns
+NARROWEST = 44  # the smallest width, in columns, which the numbers need; a narrower terminal wraps the lines itself
 
 NUMBERS = ("lower", "expected", "upper", "tie std")
 """The column headers of an `Estimate`; its std is over the orderings of tied items, not over the queries."""
@@ -32,11 +29,7 @@ Row = Sequence[str]
 
 
 def fixed(value: float) -> str:
-    """A score with the four decimals that it has in all tables, pictures and pages.
-
-    >>> fixed(0.25), fixed(0.00001)
-    ('0.2500', '0.0000')
-    """
+    """A score with the four decimals that it has in all tables, pictures and pages."""
     return f"{value:.4f}"
 
 
@@ -108,11 +101,7 @@ def place(leave_one_out: bool, gallery: int, dimensions: int, distance: str) -> 
 
 
 def distance_meant(distance: str) -> str:
-    """The name of a known distance, or of a function's distance, which may have the same name.
-
-    >>> distance_meant("cosine"), distance_meant("function cosine")
-    ('cosine distance', 'the distance of the function cosine')
-    """
+    """The name of a known distance, or of a function's distance, which may have the same name."""
     return f"{distance} distance" if distance in DISTANCES else f"the distance of the {distance}"
 
 
@@ -126,12 +115,17 @@ def apart(one: float, other: float) -> tuple[str, str]:
     return next((both for both in texts if both[0] != both[1]), texts[-1 if one != other else 0])
 
 
-def percent(confidence: float) -> str:
-    """A share as a percentage.
+def chance(value: float, exact: str = "", below: str = "<") -> str:
+    """A p-value with four decimals, never shown as 0.
 
-    >>> percent(0.95), percent(0.999)
-    ('95%', '99.9%')
+    >>> chance(0.25), chance(0.00001), chance(0.25, "p = ", "p < ")
+    ('0.2500', '<0.0001', 'p = 0.2500')
     """
+    return f"{exact}{value:.4f}" if value >= 0.0001 else f"{below}0.0001"
+
+
+def percent(confidence: float) -> str:
+    """A share as a percentage."""
     return f"{100 * confidence:.6g}%"
 
 
@@ -145,14 +139,14 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}"
 
 
-MOST_SHOWN = 3
-"""The most measures of a result, and systems of a comparison, that a text of one line shows."""
+MOST_SHOWN = 3  # the most measures of a result, and systems of a comparison, that a text of one line shows
 
 
-def more_than(there: int) -> str:
-    """How many more there are than those shown.
+def first_of(texts: Sequence[object], most: int = MOST_SHOWN) -> str:
+    """The first of some texts, and how many more there are.
 
-    >>> more_than(5), more_than(3)
-    (' and 2 more', '')
+    >>> first_of(["P@1", "P@5", "AP", "RR", "ERR"]), first_of([7, 8])
+    ('P@1, P@5, AP and 2 more', '7, 8')
     """
-    return f" and {there - MOST_SHOWN} more" if there > MOST_SHOWN else ""
+    more = f" and {len(texts) - most:,} more" if len(texts) > most else ""
+    return ", ".join(map(str, texts[:most])) + more

@@ -5,8 +5,7 @@ import unicodedata
 _ESCAPED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode's categories of control characters, invisible and direction marks, surrogates, and line separators."""
 
-_JOINERS = "\u200c\u200d"
-"""Invisible characters that are needed to write Persian, Hindi and emoji."""
+_JOINERS = "\u200c\u200d"  # invisible characters that are needed to write Persian, Hindi and emoji
 
 
 def printable(text: object) -> str:

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from html import escape
 from itertools import accumulate
@@ -23,11 +23,8 @@ from tieproof.show.parts import table as grid
 from tieproof.show.printable import in_one_line
 from tieproof.ties import Array
 
-MOST_LINES = 3
-"""The most lines below a table in plain text, unless everything is to be explained."""
-
-EXPLAINED = "--explain, or to_text(explain=True)"
-"""What shows the other lines, on the command line and in Python."""
+MOST_LINES = 3  # the most lines below a table in plain text, unless everything is to be explained
+EXPLAINED = "--explain, or to_text(explain=True)"  # what shows the other lines
 
 
 class Cell(NamedTuple):
@@ -97,13 +94,20 @@ def html(*tables: Table) -> str:
     return f'<div class="tieproof">{"".join(parts)}</div>'
 
 
+def _cells(row: Row, escaped: Callable[[str], str], bold: str, above: str) -> list[str]:
+    """The cells of a row in a format, which writes bold texts and superscripts as `bold` and `above` show."""
+    cells = []
+    for content, is_bold, marks in map(_as_cell, row):
+        shown = bold.format(escaped(content)) if is_bold and content else escaped(content)
+        cells.append(shown + (above.format(escaped(marks)) if marks else ""))
+    return cells
+
+
 def _html_line(table: Table, row: Row, tag: str) -> str:
     cells = []
-    for column, (content, bold, marks) in enumerate(map(_as_cell, row)):
+    for column, cell in enumerate(_cells(row, _html_escaped, "<strong>{}</strong>", "<sup>{}</sup>")):
         align = "right; white-space: nowrap" if table.is_number(column) else "left"
-        shown = f"<strong>{_html_escaped(content)}</strong>" if bold else _html_escaped(content)
-        above = f"<sup>{_html_escaped(marks)}</sup>" if marks else ""
-        cells.append(f'<{tag} style="text-align: {align}">{shown}{above}</{tag.partition(" ")[0]}>')
+        cells.append(f'<{tag} style="text-align: {align}">{cell}</{tag.partition(" ")[0]}>')
     return f"<tr>{''.join(cells)}</tr>"
 
 
@@ -191,10 +195,7 @@ def _only(table: Table, columns: Sequence[str]) -> Table:
 
 
 def _latex_line(row: Row) -> str:
-    cells = []
-    for content, bold, marks in map(_as_cell, row):
-        shown = f"\\textbf{{{_latex_escaped(content)}}}" if bold else _latex_escaped(content)
-        cells.append(f"{shown}$^{{\\mathrm{{{_latex_escaped(marks)}}}}}$" if marks else shown)
+    cells = _cells(row, _latex_escaped, r"\textbf{{{}}}", r"$^{{\mathrm{{{}}}}}$")
     return f"{' & '.join(cells)} \\\\"
 
 
@@ -218,11 +219,7 @@ def markdown(table: Table) -> str:
 
 
 def _markdown_line(row: Row) -> str:
-    cells = []
-    for content, bold, marks in map(_as_cell, row):
-        shown = f"**{_markdown_escaped(content)}**" if bold and content else _markdown_escaped(content)
-        cells.append(f"{shown}<sup>{_markdown_escaped(marks)}</sup>" if marks else shown)
-    return f"| {' | '.join(cells)} |"
+    return f"| {' | '.join(_cells(row, _markdown_escaped, '**{}**', '<sup>{}</sup>'))} |"
 
 
 def _markdown_escaped(text: str) -> str:

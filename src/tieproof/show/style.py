@@ -45,14 +45,9 @@ LOOKS = (
 )
 """The looks of the first, second, … series."""
 
-_LINES = ("-", "--", "-.", ":")
-"""The line styles of the first eight series, the next eight, and so on."""
-
-_LETTERS = 64
-"""The most characters in a line of a title, which begins at the axes and must end within the figure."""
-
-_BELOW = 34
-"""The distance in points from the axes down to a legend, below the numbers and the label of the x axis."""
+_LINES = ("-", "--", "-.", ":")  # the line styles of the first eight series, the next eight, and so on
+_LETTERS = 64  # the most characters in a line of a title, which begins at the axes and must end within the figure
+_BELOW = 34  # the distance in points from the axes down to a legend, below the numbers and the label of the x axis
 
 METADATA: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}
 """Metadata to leave out of a file, by extension, so that the same picture gives the same bytes."""
@@ -65,12 +60,7 @@ def matplotlib(what: str) -> Any:
 
 
 def figure(what: str, width: float = 7.0, height: float = 3.5, rows: int = 1, columns: int = 1) -> tuple[Any, Any]:
-    """A figure of a size in inches, independent of pyplot, and its axes; `what` needs it.
-
-    >>> drawn, axes = figure("This example", columns=2)
-    >>> len(axes), drawn.get_size_inches().tolist()
-    (2, [7.0, 3.5])
-    """
+    """A figure of a size in inches, independent of pyplot, and its axes; `what` needs it."""
     drawn = matplotlib(what).figure.Figure(figsize=(width, height), layout="constrained")
     return drawn, drawn.subplots(rows, columns)
 
@@ -109,11 +99,7 @@ def ink() -> str:
 
 
 def line_of(place: int) -> dict[str, Any]:
-    """The color, marker and line of a series, by its index; the first 32 are all different.
-
-    >>> line_of(0), line_of(9)
-    ({'color': '#0072B2', 'marker': 'o', 'linestyle': '-'}, {'color': '#E69F00', 'marker': 's', 'linestyle': '--'})
-    """
+    """The color, marker and line of a series, by its index; the first 32 are all different."""
     look = LOOKS[place % len(LOOKS)]
     color = ink() if look.color == BLACK else look.color
     return {"color": color, "marker": look.marker, "linestyle": _LINES[place // len(LOOKS) % len(_LINES)]}
@@ -244,11 +230,7 @@ def _from_where_they_differ(name: str, alike: Collection[str], most: int) -> str
 
 
 def fitting(letters: Iterable[str], most: int) -> int:
-    """How many of the first characters fit into `most` columns.
-
-    >>> fitting("數據 and", 5)
-    3
-    """
+    """How many of the first characters fit into `most` columns."""
     return sum(1 for _ in takewhile(lambda wide: wide <= most, accumulate(map(columns, letters))))
 
 

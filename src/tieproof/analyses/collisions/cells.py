@@ -10,8 +10,7 @@ from tieproof.ties import IntArray
 if TYPE_CHECKING:
     from tieproof.engine import FoundTies
 
-STEPS = 120
-"""The most steps of a picture by rank alone; if there are more ranks, all but the first ones share steps."""
+STEPS = 120  # the most steps of a picture by rank alone; if there are more ranks, all but the first ones share steps
 
 MOST_ROWS, MOST_COLUMNS = 400, 800
 """The largest number of rows and columns of a picture; with more ranks, all but the first ranks share columns."""
@@ -52,16 +51,11 @@ def rank_edges(ranks: int, most: int) -> IntArray:
     return np.array(edges)
 
 
-LINEAR = 25
-"""The most ranks that are drawn equally wide; if there are more, the axis of ranks is logarithmic."""
+LINEAR = 25  # the most ranks that are drawn equally wide; if there are more, the axis of ranks is logarithmic
 
 
 def place_of(rank: float, ranks: int) -> float:
-    """Where a rank is across a picture, from 0, half a rank before the first, to 1, half a rank behind the last.
-
-    >>> place_of(3, 5), round(place_of(1, 2000), 3)
-    (0.5, 0.084)
-    """
+    """Where a rank is across a picture, from 0, half a rank before the first, to 1, half a rank behind the last."""
     low, high = 0.5, ranks + 0.5
     return (rank - low) / (high - low) if ranks <= LINEAR else math.log(rank / low) / math.log(high / low)
 

@@ -18,14 +18,13 @@ from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.measures.relevant_ranks import tie_widths
-from tieproof.ties import Array, BoolArray, IntArray
+from tieproof.ties import Array, IntArray
 
 if TYPE_CHECKING:
     from tieproof.engine import FoundTies
 
 
-_NOBODY = np.zeros((0, 2), dtype=np.int64)
-"""Triples of relevance in which no item is relevant to any query."""
+_NOBODY = np.zeros((0, 2), dtype=np.int64)  # pairs of relevance in which no item is relevant to any query
 
 
 @unchanged_files
@@ -99,18 +98,10 @@ def collisions(
     labelled = labels is not None
     if not labelled and (gallery_labels is not None or groups is not None or gallery_groups is not None):
         raise InputError("gallery_labels and groups were passed without labels. Pass labels= too, or leave them out.")
-    problem = in_memory(
-        make_problem(
-            ArgumentSide(embeddings, labels, groups),
-            ArgumentSide(gallery, gallery_labels, gallery_groups),
-            distance,
-            budget,
-            relevance=None if labelled else _NOBODY,
-            exclude=exclude,
-            bits=bits,
-            kinds=(SparseRows,),
-        )
-    )
+    sides = ArgumentSide(embeddings, labels, groups), ArgumentSide(gallery, gallery_labels, gallery_groups)
+    judged, kinds = None if labelled else _NOBODY, (SparseRows,)
+    whole = make_problem(*sides, distance, budget, relevance=judged, exclude=exclude, bits=bits, kinds=kinds)
+    problem = in_memory(whole)
     relevance = problem.relevance
     candidates = np.flatnonzero(relevance.at_most()) if labelled else np.arange(relevance.n_queries)
     setting = CollisionSetting(
@@ -163,7 +154,8 @@ def _count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, settin
     widest = WidestTies()
     for all_ties in parts:
         kept[all_ties.queries] = (all_ties.n_relevant > 0) | (not setting.labelled)
-        part = _of_kept(all_ties, kept)
+        chosen = kept[all_ties.queries[all_ties.place]]
+        part = all_ties._replace(**{name: getattr(all_ties, name)[chosen] for name in ("place", "k", "n", "l", "m")})
         query, k, l, m = part.queries[part.place], part.k, part.l, part.m
         ambiguous = (m > 0) & (m < l)
         for name, numbers in zip(COUNTS[:-1], (l - 1, l > 0, ambiguous, m, l - m), strict=True):
@@ -209,16 +201,6 @@ def _count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, settin
 
 
 def _first_ranks(width: int) -> IntArray:
-    """Return the first ranks of ranges of ranks: 1, 2, 11, 101, … up to `width`.
-
-    >>> _first_ranks(11).tolist(), _first_ranks(1).tolist()
-    ([1, 2, 11], [1])
-    """
+    """Return the first ranks of ranges of ranks: 1, 2, 11, 101, … up to `width`."""
     powers = 10 ** np.arange(19)
     return np.append(1, 1 + powers[powers < width])
-
-
-def _of_kept(part: "FoundTies", kept: BoolArray) -> "FoundTies":
-    chosen = kept[part.queries[part.place]]
-    columns = (part.place, part.k, part.n, part.l, part.m)
-    return part if chosen.all() else type(part)(part.queries, part.n_relevant, *(each[chosen] for each in columns))

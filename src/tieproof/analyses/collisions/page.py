@@ -14,9 +14,6 @@ from tieproof.ties import FloatArray
 if TYPE_CHECKING:
     from tieproof.analyses.collisions.result import Collisions
 
-_COLUMNS = {"ap_width": "width of AP"}
-_PAIRS = {"pairs": "pairs of neighbors in the ranking that collide"}
-
 
 class Stack(NamedTuple):
     """Two shares by rank, stacked, as paths of a picture that is `SIDE` wide and high.
@@ -68,16 +65,14 @@ def contents(result: "Collisions") -> tuple[str, dict[str, Any]]:
 
 
 def _queries_of(result: "Collisions") -> QueryTable:
-    """The table of every query, starting with those whose ties cost most."""
     values = result.per_query
     labelled = result.setting.labelled
     shown = ("ties", "ambiguous_ties", "largest_tie", "ap_width") if labelled else ("ties", "largest_tie")
-    columns = {_COLUMNS.get(name, name.replace("_", " ")): values[name] for name in shown}
+    columns = {name.replace("ap_width", "width of AP").replace("_", " "): values[name] for name in shown}
     order = np.lexsort((-values["ties"], -values["ap_width"]))
-    flag = "ambiguous ties" if labelled else None
-    return query_table(
-        result.query_ids, order, None, [MeasureChoice("pairs", (values["pairs"],))], columns, _PAIRS, flag
-    )
+    flag, heads = "ambiguous ties" if labelled else None, {"pairs": "pairs of neighbors in the ranking that collide"}
+    pairs = MeasureChoice("pairs", (values["pairs"],))
+    return query_table(result.query_ids, order, None, [pairs], columns, heads, flag)
 
 
 def _setting(result: "Collisions") -> list[tuple[str, str]]:

@@ -13,13 +13,8 @@ from tieproof.ties import FloatArray, IntArray
 if TYPE_CHECKING:
     from tieproof.analyses.collisions.result import Collisions
 
-_HEIGHT, _HEIGHT_BY_RANK = 4.8, 3.8
-"""The heights of the two pictures in inches."""
+_FAINTEST = 0.7  # the opacity of a cell with very few items in an ambiguous tie, which must still be visible
 
-_FAINTEST = 0.7
-"""The opacity of a cell with very few items in an ambiguous tie, which must still be visible."""
-
-_RELEVANT, _OTHER, _ANY = "relevant collision", "other collision", "collision"
 _AMBIGUOUS_RELEVANT, _AMBIGUOUS_OTHER = style.VERMILION, style.ORANGE
 """Warm colors for collisions that change scores, even if cells mix them; one dark, one light, to differ in gray."""
 
@@ -37,10 +32,9 @@ class _Kind(NamedTuple):
 
 
 @takes_path
-def plot_collisions(found: "Collisions", ax: Any = None) -> Any:
+def plot(found: "Collisions", ax: Any = None) -> Any:
     """Draw the collisions by query and rank: relevant and other items, in ambiguous and in harmless ties.
 
-    found : the result of `tieproof.collisions`
     ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. Only ambiguous ties change scores; they have warm colors. If several queries or ranks share a
@@ -50,11 +44,11 @@ def plot_collisions(found: "Collisions", ax: Any = None) -> Any:
 
     >>> import tieproof as tp
     >>> found = tp.collisions([[0.0], [1.0], [-1.0], [3.0]], ["a", "a", "b", "b"], distance="euclidean")
-    >>> print(plot_collisions(found, style.figure("This example")[1]).get_title("left"))
+    >>> print(found.plot(style.figure("This example")[1]).get_title("left"))
     Collisions of 4 queries: exactly the same distance
     1 ambiguous tie leaves AP open by 0.1250
     """
-    ax = style.axes_or_new(ax, "Collisions.plot", height=_HEIGHT)
+    ax = style.axes_or_new(ax, "Collisions.plot", height=4.8)
     from matplotlib.patches import Patch
 
     cells, kinds = found.cells, _kinds_of(found)
@@ -73,10 +67,9 @@ def plot_collisions(found: "Collisions", ax: Any = None) -> Any:
 
 
 def _kinds_of(collisions: "Collisions") -> list[_Kind]:
-    """The kinds of collisions: ambiguous and harmless ones, or a single kind without labels."""
     cells = collisions.cells
     if not collisions.setting.labelled:
-        return [_Kind(_ANY, cells.others, _HARMLESS_OTHER, 1.0)]
+        return [_Kind("collision", cells.others, _HARMLESS_OTHER, 1.0)]
     relevant, others = cells.ambiguous_relevant, cells.ambiguous_others
     return [
         _Kind("relevant, in an ambiguous tie", relevant, _AMBIGUOUS_RELEVANT, 1.0),
@@ -109,7 +102,6 @@ def _opacity(strongest: Any, weight: Any) -> Any:
 def plot_ranks(found: "Collisions", ax: Any = None) -> Any:
     """Draw the share of queries whose item at each rank collides, with relevant and other items stacked.
 
-    found : the result of `tieproof.collisions`
     ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. The line is the share of queries whose item is in an ambiguous tie; only these ties change
@@ -118,10 +110,10 @@ def plot_ranks(found: "Collisions", ax: Any = None) -> Any:
 
     >>> import tieproof as tp
     >>> found = tp.collisions([[0.0], [1.0], [-1.0], [3.0]], ["a", "a", "b", "b"], distance="euclidean")
-    >>> plot_ranks(found, style.figure("This example")[1]).get_ylabel()
+    >>> found.plot_ranks(style.figure("This example")[1]).get_ylabel()
     'share of queries'
     """
-    ax = style.axes_or_new(ax, "Collisions.plot_ranks", height=_HEIGHT_BY_RANK)
+    ax = style.axes_or_new(ax, "Collisions.plot_ranks", height=3.8)
     edges = rank_edges(found.setting.ranks, STEPS)
     relevant, others, ambiguous = (
         np.add.reduceat(queries, edges[:-1]) / np.diff(edges) / len(found.query_ids)
@@ -130,18 +122,12 @@ def plot_ranks(found: "Collisions", ax: Any = None) -> Any:
     labelled = found.setting.labelled
     upper = {"fill": True, "facecolor": _HARMLESS_OTHER, "edgecolor": style.ink(), "hatch": "///", "alpha": 0.5}
     if labelled:
-        ax.stairs(relevant, edges + 0.5, fill=True, color=_HARMLESS_RELEVANT, label=_RELEVANT)
-    ax.stairs(relevant + others, edges + 0.5, baseline=relevant, label=_OTHER if labelled else _ANY, **upper)
+        ax.stairs(relevant, edges + 0.5, fill=True, color=_HARMLESS_RELEVANT, label="relevant collision")
+    name = "other collision" if labelled else "collision"
+    ax.stairs(relevant + others, edges + 0.5, baseline=relevant, label=name, **upper)
     if labelled:
-        ax.stairs(
-            ambiguous,
-            edges + 0.5,
-            baseline=None,
-            color=_AMBIGUOUS_RELEVANT,
-            linewidth=2.5,
-            zorder=3,
-            label="in an ambiguous tie",
-        )
+        line = {"color": _AMBIGUOUS_RELEVANT, "linewidth": 2.5, "zorder": 3}
+        ax.stairs(ambiguous, edges + 0.5, baseline=None, label="in an ambiguous tie", **line)
     ax.set(ylim=style.limits(0.0, float((relevant + others).max())), xlabel="rank", ylabel="share of queries")
     ax.set_title(_title(found), loc="left", fontsize=10)
     _ranks_across(ax, found.setting.ranks)
@@ -171,8 +157,5 @@ def _title(collisions: "Collisions") -> str:
     return f"{of_queries}\n{ambiguous} {leaves} AP open by {fixed(collisions.ap_width)}"
 
 
-COLLISIONS = pictures(plot_collisions)
-"""Extensions for the picture of collisions by query and rank."""
-
+COLLISIONS = pictures(plot)
 COLLISIONS_BY_RANK = pictures(plot_ranks)
-"""Extensions for the picture of collisions by rank."""

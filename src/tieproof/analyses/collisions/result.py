@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
+from tieproof.analyses.collisions import page, pictures
 from tieproof.analyses.collisions.cells import Cells
 from tieproof.show.parts import count, fixed, place
 from tieproof.show.shown import AsFrame, AsPage, Shown, Table
@@ -146,25 +147,11 @@ class Collisions(Shown, AsFrame, AsPage):
         """A table with a row for every query, as arrays of equal length."""
         return {"query": self.query_ids, **self.per_query}
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw which items collide, by query and rank (extra `plot`)."""
-        from tieproof.analyses.collisions.pictures import plot_collisions
-
-        return plot_collisions(self, ax)
-
-    def plot_ranks(self, ax: Any = None) -> Any:
-        """Draw how often items collide at each rank (extra `plot`)."""
-        from tieproof.analyses.collisions.pictures import plot_ranks
-
-        return plot_ranks(self, ax)
-
-    def _page(self) -> tuple[str, dict[str, Any]]:
-        from tieproof.analyses.collisions.page import contents
-
-        return contents(self)
+    plot = pictures.plot
+    plot_ranks = pictures.plot_ranks
+    _page = page.contents
 
     def _table(self) -> Table:
-        """A row for each range of ranks, and one for all."""
         header = ("ranks", "ties", "ambiguous", "width of AP")[: 4 if self.setting.labelled else 2]
         counts = [(each.ranks, each.ties, each.ambiguous_ties, each.ap_width) for each in self.by_range]
         counts.append(("all", self.ties, self.ambiguous_ties, self.ap_width))
@@ -175,12 +162,10 @@ class Collisions(Shown, AsFrame, AsPage):
         return Table(header, [rows[:-1], rows[-1:]], [*self._sentences()], header[1:])
 
     def __repr__(self) -> str:
-        """A short text: how many ties there are, and how much they widen the interval of AP."""
         cost = f", {self.ambiguous_ties:,} ambiguous, AP {fixed(self.ap_width)} wide" if self.setting.labelled else ""
         return f"<Collisions of {count(len(self.query_ids), 'query')}: {count(self.ties, 'tie')}{cost}>"
 
     def _sentences(self) -> Iterator[str]:
-        """Sentences on the data, the collisions and their cost."""
         if skipped := len(self.skipped):
             yield f"Left out: {count(skipped, 'query')} with no relevant item."
         yield from self._about_ties()
@@ -190,7 +175,6 @@ class Collisions(Shown, AsFrame, AsPage):
         yield f"Examined {of_all}{count(setting.queries, 'query')}{among}."
 
     def _about_ties(self) -> Iterator[str]:
-        """Sentences on the collisions and their cost."""
         setting = self.setting
         if not self.ties:
             yield f"Neighbors in a ranking collide if {setting.rule}. There are no such neighbors."

@@ -17,8 +17,7 @@ from tieproof.ties import FloatArray, IntArray
 if TYPE_CHECKING:
     from tieproof.engine import FoundTies
 
-WIDEST = 20
-"""The number of ambiguous ties that are kept."""
+WIDEST = 20  # the number of ambiguous ties that are kept
 
 _NEAR = 2.0**-20
 """Widths whose relative difference is larger than this are compared as floats.
@@ -38,14 +37,6 @@ class TieKind(NamedTuple):
     n_relevant: int
 
 
-class _Candidate(NamedTuple):
-    """A tie that may be one of the widest; its width is rounded."""
-
-    kind: TieKind
-    query: int
-    ap_width: float
-
-
 class WidestTies:
     """Collects ties part by part, and keeps the widest ones.
 
@@ -54,7 +45,7 @@ class WidestTies:
     """
 
     def __init__(self) -> None:
-        self.kept: list[_Candidate] = []
+        self.kept: list[tuple[TieKind, int, float]] = []  # each with its query and its rounded width
         self._fractions: dict[TieKind, tuple[int, int]] = {}
 
     def add(self, query: IntArray, ties: "FoundTies", ap: FloatArray) -> None:
@@ -65,13 +56,13 @@ class WidestTies:
         letters = (ties.k, ties.n, ties.l, ties.m, ties.n_relevant[ties.place])
         kinds = zip(*(column[chosen].tolist() for column in letters), strict=True)
         rest = (query[chosen].tolist(), ap[chosen].tolist())
-        self.kept += [_Candidate(TieKind(*kind), *others) for kind, *others in zip(kinds, *rest, strict=True)]
+        self.kept += [(TieKind(*kind), at, width) for kind, at, width in zip(kinds, *rest, strict=True)]
         place = self._places()
-        self.kept = heapq.nsmallest(WIDEST, self.kept, key=lambda entry: (place[entry.kind], *entry))
+        self.kept = heapq.nsmallest(WIDEST, self.kept, key=lambda entry: (place[entry[0]], *entry))
 
     def _places(self) -> dict[TieKind, int]:
         """Return a number for each kind, smaller for wider ones, equal for equally wide ones."""
-        widths = {entry.kind: entry.ap_width for entry in self.kept}
+        widths = {kind: width for kind, _, width in self.kept}
 
         def compared(one: TieKind, other: TieKind) -> int:
             """Return 1 if one is narrower, -1 if it is wider, 0 if it is as wide."""
@@ -97,13 +88,13 @@ class WidestTies:
 
     def ties(self) -> tuple[WideTie, ...]:
         """Return the widest ties, widest first; widths that are near each other are rounded from their fractions."""
-        widths = {entry.kind: entry.ap_width for entry in self.kept}
+        widths = {kind: width for kind, _, width in self.kept}
         for one, other in pairwise(list(widths)):
             if _near(widths[one], widths[other]):
                 for kind in (one, other):
                     numerator, denominator = self._fraction(kind)
                     widths[kind] = numerator / denominator
-        return tuple(WideTie(entry.query, *entry.kind[:4], widths[entry.kind]) for entry in self.kept)
+        return tuple(WideTie(query, *kind[:4], widths[kind]) for kind, query, _ in self.kept)
 
 
 def _near(one: float, other: float) -> bool:
@@ -112,11 +103,7 @@ def _near(one: float, other: float) -> bool:
 
 
 def _reciprocals(start: int, stop: int) -> tuple[int, int]:
-    """Return 1 / (start + 1) + … + 1 / stop, by halving the range.
-
-    >>> _reciprocals(1, 3)
-    (5, 6)
-    """
+    """Return 1 / (start + 1) + … + 1 / stop, by halving the range."""
     if stop - start == 1:
         return 1, stop
     middle = (start + stop) // 2

@@ -6,16 +6,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.analyses.compare.differences import difference, values_in_order
+from tieproof.analyses.compare.differences import difference
 from tieproof.errors import InputError
 from tieproof.evaluation.intervals import BOUNDS
 from tieproof.evaluation.result import Result
 from tieproof.measures.statistics.resampling import Strata
 from tieproof.measures.statistics.tests import CORRECTIONS, sign_flip, t_test, tukey, wilcoxon_test
-from tieproof.ties import ROUNDING, FloatArray, IntArray
+from tieproof.ties import ROUNDING, FloatArray, IntArray, of_queries
 
-Key = tuple[str, str, str]
-"""Two systems and a measure."""
+Key = tuple[str, str, str]  # two systems and a measure
 
 
 class DifferenceColumns(NamedTuple):
@@ -46,7 +45,7 @@ def columns_of(results: Mapping[str, Result], places: Mapping[str, IntArray], ke
     one, systems = next(iter(results.values())), sorted(results)
     measures = list(dict.fromkeys(measure for _, _, measure in keys))
     of_system = {
-        (name, measure): values_in_order(results[name], places[name], measure)
+        (name, measure): of_queries(results[name].per_query(measure), places[name])
         for name in systems
         for measure in measures
     }
@@ -77,11 +76,7 @@ def against_noise(
 
 
 def sides(differences: FloatArray, strata: Strata) -> IntArray:
-    """The sign of the mean of each column of differences (n, k), which is 0 if only rounding makes it differ from 0.
-
-    >>> sides(np.array([[0.1, 0.1, -0.5], [0.2, 0.2, 0.25], [-0.3, 0.3, 0.0]]), Strata(np.array([3])))
-    array([ 0,  1, -1])
-    """
+    """The sign of the mean of each column of differences (n, k); 0 if only rounding makes the mean differ from 0."""
     means = np.array([strata.mean(column) for column in differences.T])
     return np.where(np.abs(means) <= ROUNDING, 0, np.sign(means)).astype(np.int64)
 

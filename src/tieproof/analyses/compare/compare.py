@@ -121,16 +121,7 @@ def compare(
     if all(result.evaluated.noisy for result in results.values()):
         p_noise = p_values_of(against_noise(columns, results, places), test, corrected)[1][1]
     differences = _differences_of(results, columns, test, corrected, confidence, p_noise)
-    return Comparison(
-        results,
-        places,
-        differences,
-        baseline=baseline,
-        test=test,
-        correction=corrected,
-        confidence=confidence,
-        notes=notes,
-    )
+    return Comparison(results, places, differences, baseline, test, corrected, confidence, notes)
 
 
 def _differences_of(

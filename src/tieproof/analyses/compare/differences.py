@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from tieproof.analyses.compare.verdicts import Verdict
-from tieproof.evaluation.result import Result
 from tieproof.show.printable import printable
-from tieproof.ties import Bounds, Estimate, FloatArray, IntArray, of_queries
+from tieproof.ties import Bounds, Estimate, FloatArray
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,6 @@ class Difference:
     verdict: Verdict
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> Any:
-        """Show the interval and the verdict in a notebook."""
         sentence = printable(self.verdict.sentence)
         return printer.text(f"{self.lower:.4f} ≤ {self.expected:.4f} ≤ {self.upper:.4f}: {sentence}")
 
@@ -96,16 +94,6 @@ class QueryDifference:
     difference: Estimate[float]
 
 
-def values_in_order(result: Result, place: IntArray, measure: str) -> Estimate[FloatArray]:
-    """The values of a measure at the queries with the indices `place` (Q,) in a result."""
-    return of_queries(result.per_query(measure), place)
-
-
 def difference(a: Estimate[FloatArray], b: Estimate[FloatArray]) -> Estimate[FloatArray]:
-    """The estimate of the first minus the second, when their ties break independently.
-
-    >>> one, other = np.array([[0.5], [0.75], [1.0], [0.25]]), np.array([[0.5], [0.5], [0.5], [0.0]])
-    >>> difference(Estimate(*one), Estimate(*other))
-    Estimate(lower=array([0.]), expected=array([0.25]), upper=array([0.5]), std=array([0.25]))
-    """
+    """The estimate of the first minus the second, when their ties break independently."""
     return Estimate(a.lower - b.upper, a.expected - b.expected, a.upper - b.lower, np.sqrt(a.std**2 + b.std**2))

@@ -1,17 +1,19 @@
 """`OverTies`: how likely one system is better than another when ties are broken at random, and how p-values vary."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tieproof.analyses.compare.differences import Difference
-from tieproof.evaluation.result import Result
 from tieproof.evaluation.spread import as_distribution, tied_of
-from tieproof.measures import Measure
+from tieproof.measures import parse
 from tieproof.measures.distribution.distribution import Between, Distribution
 from tieproof.measures.statistics.resampling import Strata
 from tieproof.measures.statistics.tests import sign_flip
-from tieproof.ties import ROUNDING, Estimate, FloatArray, IntArray
+from tieproof.ties import ROUNDING, Estimate, FloatArray
+
+if TYPE_CHECKING:
+    from tieproof.analyses.compare.result import Comparison
 
 
 @dataclass(frozen=True)
@@ -37,34 +39,18 @@ class OverTies:
     p_value: Between
 
 
-def over_ties(
-    title: str,
-    measure: Measure,
-    results: tuple[Result, Result],
-    found: Difference,
-    per_query: Estimate[FloatArray],
-    groups: tuple[IntArray, Strata],
-    resolution: float,
-) -> OverTies:
-    """Return what ties leave open between two results of the same queries; see `Comparison.over_ties`.
-
-    found, per_query : the difference of the means, and the differences of the queries
-    groups : the queries that count, by category, and the categories
-    """
-    one, other = results
-    ties = [tied_of(one, measure, 1.0), tied_of(other, measure, -1.0)]
+def over_ties(comparison: "Comparison", a: str, b: str, measure: str, resolution: float) -> OverTies:
+    """What ties leave open between two systems, as `Comparison.over_ties` says."""
+    results, found, per_query = comparison.results, comparison[a, b, measure], comparison.per_query(a, b, measure)
+    ties = [tied_of(results[name], parse(measure), sign) for name, sign in ((a, 1.0), (b, -1.0))]
     estimate = Estimate(found.lower, found.expected, found.upper, found.std)
-    queries, strata = groups
-    distribution = as_distribution(title, estimate, len(queries), ties, resolution)
+    queries, strata = results[comparison.systems[0]]._in_groups(per_query.lower)
+    distribution = as_distribution(f"{measure} of {a} minus {b}", estimate, len(queries), ties, resolution)
     better, not_worse = distribution.more_than(ROUNDING), distribution.more_than(-3.0 * ROUNDING)
     differences = np.array([per_query.lower, per_query.expected, per_query.upper])[:, queries]
-    return OverTies(
-        distribution,
-        better=better,
-        equal=Between(max(0.0, not_worse.low - better.high), not_worse.high - better.low),
-        worse=Between(1.0 - not_worse.high, 1.0 - not_worse.low),
-        p_value=_p_values(differences, strata),
-    )
+    equal = Between(max(0.0, not_worse.low - better.high), not_worse.high - better.low)
+    worse = Between(1.0 - not_worse.high, 1.0 - not_worse.low)
+    return OverTies(distribution, better, equal, worse, _p_values(differences, strata))
 
 
 def _p_values(differences: FloatArray, strata: Strata) -> Between:

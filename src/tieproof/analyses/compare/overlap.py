@@ -13,8 +13,7 @@ from tieproof.measures.rank_weights import Geometric
 from tieproof.show.shown import Row, Shown, Table
 from tieproof.ties import FloatArray, IntArray
 
-LARGEST_P = 0.999999
-"""With this persistence, a reader looks at a million ranks on average."""
+LARGEST_P = 0.999999  # with this persistence, a reader looks at a million ranks on average
 
 
 @dataclass(frozen=True)
@@ -149,7 +148,7 @@ class Persistence(NamedTuple):
 def overlap_of(pair: Matched, persistence: Persistence) -> RankBiasedOverlap:
     """The overlap of two rankings by all treatments of ties."""
     if len(pair.first.start) > len(pair.second.start):
-        pair = pair.exchanged()
+        pair = Matched(pair.second, pair.first, pair.row_second, pair.row_first)
     if max(pair.first.size.max(), pair.second.size.max()) == 1:
         return RankBiasedOverlap(persistence.p, *_overlaps(pair, persistence, 1) * len(TREATMENTS))
     lower, upper = (_overlaps(pair.broken(sign), persistence, 1)[0] for sign in (-1, 1))

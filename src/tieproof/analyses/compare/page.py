@@ -21,8 +21,7 @@ _HEADS = {
 }
 """The columns of a difference, with their meaning."""
 
-_DECIDING = 5
-"""The number of queries that are listed for each pair because they decide between the two systems."""
+_DECIDING = 5  # the number of queries that are listed for each pair because they decide between the two systems
 
 
 def contents(comparison: "Comparison") -> tuple[str, dict[str, Any]]:
@@ -42,7 +41,6 @@ def contents(comparison: "Comparison") -> tuple[str, dict[str, Any]]:
 
 
 def _table_of(comparison: "Comparison", measure: str) -> dict[str, Any]:
-    """The differences of all pairs in a measure, on one axis."""
     rows, ends = [], [0.0]
     for a, b in shown_pairs(comparison, measure):
         difference = comparison[a, b, measure]

@@ -16,26 +16,15 @@ from tieproof.show.style import families, shortened
 if TYPE_CHECKING:
     from tieproof.analyses.compare.result import Comparison
 
-_NAMES_WIDTH = 20
-"""The most columns of a system's name."""
-
-_VERDICT = 26
-"""The most columns of a line of a verdict."""
-
-_MOST = 40
-"""The most differences that a picture has room for."""
-
-
-def height(comparison: "Comparison") -> float:
-    """The height of the picture in inches, so that all differences are legible."""
-    return 1.9 + 0.4 * len(_lines(comparison))
+_NAMES_WIDTH = 20  # the most columns of a system's name
+_VERDICT = 26  # the most columns of a line of a verdict
+_MOST = 40  # the most differences that a picture has room for
 
 
 @takes_path
-def plot_comparison(found: "Comparison", ax: Any = None) -> Any:
+def plot(found: "Comparison", ax: Any = None) -> Any:
     """Draw the mean difference of every pair in every measure, with both its intervals, and the verdict in words.
 
-    found : the result of `tieproof.compare`
     ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. Bars go from the smallest to the largest difference over all orderings of tied items ("ties"),
@@ -48,14 +37,14 @@ def plot_comparison(found: "Comparison", ax: Any = None) -> Any:
     >>> relevance = np.eye(10)
     >>> systems = {"ours": relevance, "base": -relevance}
     >>> results = {name: tp.evaluate_scores(each, relevance, measures=["RR"]) for name, each in systems.items()}
-    >>> axes = plot_comparison(tp.compare(results), style.figure("This example")[1])
+    >>> axes = tp.compare(results).plot(style.figure("This example")[1])
     >>> print(*(label.get_text() for label in axes.get_yticklabels()), axes.texts[0].get_text(), sep="; ")
     RR; ours
     - base; ours is better
     whatever the ties
     """
     shown, names = _lines(found), _names(found)
-    ax = style.axes_or_new(ax, "Comparison.plot", height=height(found))
+    ax = style.axes_or_new(ax, "Comparison.plot", height=1.9 + 0.4 * len(shown))
     drawn = {place: difference for place, (_, difference) in enumerate(shown) if difference is not None}
     _draw_differences(ax, [*drawn], [*drawn.values()], found.confidence)
     text = {"va": "center", "fontsize": 8, "parse_math": False, "fontfamily": families()}
@@ -127,12 +116,9 @@ def _title(comparison: "Comparison") -> str:
 
 
 @takes_path
-def plot_query_differences(
-    found: "Comparison", a: str, b: str, measure: str | Measure | None = None, ax: Any = None
-) -> Any:
+def plot_queries(found: "Comparison", a: str, b: str, measure: str | Measure | None = None, ax: Any = None) -> Any:
     """Draw the difference of two systems on each query, sorted by expected difference.
 
-    found : the result of `tieproof.compare`
     a, b : two of its systems; above 0, the first system is better
     measure : one of the measures that were compared; by default AP, or the first one of a comparison without AP
     ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
@@ -145,9 +131,8 @@ def plot_query_differences(
     >>> import tieproof as tp
     >>> lists, relevance = [[2, 1], [2, 1], [1, 2]], [[1, 0], [1, 0], [1, 0]]
     >>> one, other = (tp.evaluate_scores(each, relevance, measures=["RR"]) for each in (lists, lists[::-1]))
-    >>> axes = plot_query_differences(
-    ...     tp.compare({"one": one, "other": other}), "one", "other", "RR", style.figure("This example")[1]
-    ... )
+    >>> found = tp.compare({"one": one, "other": other})
+    >>> axes = found.plot_queries("one", "other", "RR", style.figure("This example")[1])
     >>> print(axes.get_title("left"))
     RR of one - other
     one won 1, lost 1, drew 1
@@ -170,5 +155,4 @@ def plot_query_differences(
     return ax
 
 
-COMPARISONS = pictures(plot_comparison)
-"""Extensions for the picture of all differences."""
+COMPARISONS = pictures(plot)

@@ -14,8 +14,7 @@ from tieproof.errors import InputError, about
 from tieproof.measures.confidence.inputs import Groups, as_column
 from tieproof.ties import Array, IntArray
 
-NOWHERE = np.iinfo(np.int64).max
-"""The place of an item in a ranking that does not contain it."""
+NOWHERE = np.iinfo(np.int64).max  # the place of an item in a ranking that does not contain it
 
 
 class TiedRanks(NamedTuple):
@@ -26,11 +25,7 @@ class TiedRanks(NamedTuple):
 
     @classmethod
     def of(cls, scores: Array) -> "TiedRanks":
-        """Rank by scores, of which larger ones come first.
-
-        >>> [each.tolist() for each in TiedRanks.of(np.array([0.5, 0.9, 0.5]))]
-        [[1, 0, 1], [2, 1, 2]]
-        """
+        """Rank by scores, of which larger ones come first."""
         groups = Groups.of(scores)
         return cls(groups.start[groups.of_query], groups.length[groups.of_query])
 
@@ -42,10 +37,6 @@ class Matched(NamedTuple):
     second: TiedRanks
     row_first: IntArray
     row_second: IntArray
-
-    def exchanged(self) -> "Matched":
-        """The second ranking as the first."""
-        return Matched(self.second, self.first, self.row_second, self.row_first)
 
     def aligned(self) -> "Matched":
         """Both rankings in the same order of items, where both have the same items."""
@@ -87,7 +78,6 @@ def matched(first: Any, second: Any) -> tuple[Matched, list[Any], list[Any]]:
 
 
 def _read(given: Any, name: str) -> tuple[list[Any], TiedRanks]:
-    """The items of a ranking, and their ties."""
     with about(name):
         if isinstance(given, Mapping):
             items, scores = list(given), list(given.values())

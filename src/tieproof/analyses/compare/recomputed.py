@@ -19,15 +19,12 @@ from tieproof.evaluation.moves import MOVED, moves_between
 from tieproof.evaluation.result import Result
 from tieproof.inputs.arrays import as_finite_embeddings
 from tieproof.measures import DEFAULT_MEASURES, Measure
-from tieproof.show.parts import count
-from tieproof.show.shown import AsFrame, AsJson, Shown, Table
+from tieproof.show.parts import count, first_of
+from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, BoolArray, FloatArray
 
-NAMED = 10
-"""At most so many queries are named in a text."""
 
-
-class NoiseReport(Shown, AsJson, AsFrame):
+class NoiseReport(Shown, AsFrame):
     """What the difference between two computations of the same embeddings means; `tieproof.noise` returns it.
 
     first, second : the `Result` of each computation, whose noise is the distance of its rows to those of the other
@@ -84,7 +81,6 @@ class NoiseReport(Shown, AsJson, AsFrame):
         return table
 
     def _extremes(self) -> Mapping[str, float]:
-        """The median and the largest move."""
         return {"median": float(np.median(self.moves)), "largest": float(self.moves.max())}
 
     def _table(self) -> Table:
@@ -94,20 +90,20 @@ class NoiseReport(Shown, AsJson, AsFrame):
             one, other = self.first[name], self.second[name]
             rows.append([name, f"{one.lower:.4f}", f"{other.lower:.4f}", f"{one.noise:.4f}", f"{other.noise:.4f}"])
         queries = count(len(self.first.query_ids), "query")
-        moves = self._extremes()
+        moves, may_change = self._extremes(), self.may_change.tolist()
+        named = [f"Those that may change are {first_of(may_change, 10)}."] if may_change else []
         notes = [
             *([] if self.comparison is None else _survives(self.comparison)),
             f"The noise may change a score of {len(self.may_change):,} of {queries}, and it does change a score of "
             f"{len(self.changed):,}.",
             f"Rows moved by {moves['median']:.3g} (median) to {moves['largest']:.3g} (largest): {self.unit}.",
-            *_named(self.may_change),
+            *named,
             f"Evaluated {queries} under {self.first.setting.distance} distance; 'first' and 'second' are 'lower'.",
             "'noise' is the range over all rankings that are possible if every row may move as far as it did.",
         ]
         return Table(header, [rows], notes, header[1:])
 
     def __repr__(self) -> str:
-        """How many queries may change, and how many do."""
         return (
             f"<NoiseReport of {count(len(self.first.query_ids), 'query')}: {len(self.may_change):,} may change, "
             f"{len(self.changed):,} did>"
@@ -194,7 +190,6 @@ def _with_noise(result: Result) -> Result:
 
 
 def _differ(one: Result, other: Result, measures: Sequence[str]) -> BoolArray:
-    """Which queries have another value of any of these measures in the two results."""
     differ = np.zeros(len(one.query_ids), dtype=np.bool_)
     for name in measures:
         first, second = one.per_query(name), other.per_query(name)
@@ -202,16 +197,7 @@ def _differ(one: Result, other: Result, measures: Sequence[str]) -> BoolArray:
     return differ
 
 
-def _named(queries: Array) -> Iterator[str]:
-    """Yield which queries may change, in a sentence, if there are any."""
-    if len(queries):
-        names = ", ".join(map(str, queries[:NAMED].tolist()))
-        more = f" and {len(queries) - NAMED:,} more" if len(queries) > NAMED else ""
-        yield f"Those that may change are {names}{more}."
-
-
 def _survives(comparison: Comparison) -> Iterator[str]:
-    """Yield for each measure whether the difference of the two models survives the noise, and the verdict."""
     yield from about_settings(comparison.results)
     for name in comparison.measures:
         difference = comparison["first", "against", name]

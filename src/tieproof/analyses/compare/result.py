@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.analyses.compare.differences import Difference, QueryDifference, difference, values_in_order
+from tieproof.analyses.compare import page, pictures
+from tieproof.analyses.compare.differences import Difference, QueryDifference, difference
 from tieproof.analyses.compare.same_queries import differing_settings
 from tieproof.analyses.compare.tables import differences_as_text, differences_table, scores_table
 from tieproof.errors import InputError
 from tieproof.evaluation.result import Result
 from tieproof.inputs.options import check_whole
 from tieproof.measures import Measure
-from tieproof.show.parts import MOST_SHOWN, count, more_than
+from tieproof.show.parts import count, first_of
 from tieproof.show.printable import printable
 from tieproof.show.shown import AsFrame, AsPage, Shown, Table, html, markdown
-from tieproof.ties import ROUNDING, Estimate, FloatArray, IntArray, columns_of
+from tieproof.ties import ROUNDING, Estimate, FloatArray, IntArray, columns_of, of_queries
 
 if TYPE_CHECKING:
     from tieproof.analyses.compare.over_ties import OverTies
@@ -65,18 +66,13 @@ class Comparison(Shown, AsFrame, AsPage):
         results: Mapping[str, Result],
         places: Mapping[str, IntArray],
         differences: Mapping[tuple[str, str, str], Difference],
-        *,
         baseline: str | None,
         test: str,
         correction: str | None,
         confidence: float,
         notes: Sequence[str] = (),
     ) -> None:
-        """Take the differences of every pair and measure.
-
-        places : for each system, the index in its result of every query of the first result
-        notes : whole sentences on queries that were left out
-        """
+        """`places` tells where each query of the first result is in every result, and `notes` what was left out."""
         self.results = dict(results)
         self.systems = tuple(results)
         self.query_ids = results[self.systems[0]].query_ids
@@ -131,11 +127,7 @@ class Comparison(Shown, AsFrame, AsPage):
         """
         from tieproof.analyses.compare.over_ties import over_ties
 
-        a, b, measure = self._known((a, b, measure))
-        title, results = f"{measure} of {a} minus {b}", (self.results[a], self.results[b])
-        per_query, known = self.per_query(a, b, measure), self.results[a]._known(measure)
-        groups = self.results[self.systems[0]]._in_groups(per_query.lower)
-        return over_ties(title, known, results, self[a, b, measure], per_query, groups, resolution)
+        return over_ties(self, *self._known((a, b, measure)), resolution)
 
     def deciding(self, a: str, b: str, measure: str | Measure, count: int = 10) -> tuple[QueryDifference, ...]:
         """The queries whose expected values differ most between two systems, the largest difference first.
@@ -215,35 +207,17 @@ class Comparison(Shown, AsFrame, AsPage):
         return super().to_latex(caption=caption, label=label, columns=columns)
 
     def _repr_html_(self) -> str:
-        """The tables that notebooks show."""
         return html(self._table(), differences_table(self))
 
     def __repr__(self) -> str:
-        """A short text: what was compared, and how many differences have each verdict."""
         verdicts = [self[a, b, measure].verdict.name for measure in self.measures for a, b in self.pairs]
         counts = ", ".join(f"{verdicts.count(name):,} {name}" for name in dict.fromkeys(verdicts))
-        systems = ", ".join(map(printable, self.systems[:MOST_SHOWN])) + more_than(len(self.systems))
+        systems = first_of([*map(printable, self.systems)])
         return f"<Comparison of {systems} on {count(self.queries, 'query')}: {counts}>"
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw every difference with its two intervals, and return the axes of matplotlib (extra `plot`)."""
-        from tieproof.analyses.compare.pictures import plot_comparison
-
-        return plot_comparison(self, ax)
-
-    def _page(self) -> tuple[str, dict[str, Any]]:
-        from tieproof.analyses.compare.page import contents
-
-        return contents(self)
-
-    def plot_queries(self, a: str, b: str, measure: str | Measure | None = None, ax: Any = None) -> Any:
-        """Draw how two systems differ on each query (extra `plot`).
-
-        measure : by default AP, or the first measure of a comparison without AP
-        """
-        from tieproof.analyses.compare.pictures import plot_query_differences
-
-        return plot_query_differences(self, a, b, measure, ax)
+    plot = pictures.plot
+    plot_queries = pictures.plot_queries
+    _page = page.contents
 
     def _known(self, key: tuple[str, str, str | Measure]) -> tuple[str, str, str]:
         """The pair and the name of the measure; an unknown name raises InputError that lists the known ones."""
@@ -262,4 +236,4 @@ class Comparison(Shown, AsFrame, AsPage):
 
     def _aligned(self, name: str, measure: str) -> Estimate[FloatArray]:
         """The values of a system, in the order of `query_ids`."""
-        return values_in_order(self.results[name], self._places[name], measure)
+        return of_queries(self.results[name].per_query(measure), self._places[name])

@@ -65,7 +65,6 @@ class Agreement(Shown, AsFrame):
         return table._replace(notes=[*alone, counted, *table.notes])
 
     def __repr__(self) -> str:
-        """How many queries there are, and the bounds of the mean."""
         low, high = self.mean.lower.extrapolated, self.mean.upper.extrapolated
         return f"<Agreement over {count(len(self.queries), 'query')}: RBO {low:.4f} to {high:.4f}>"
 
@@ -137,6 +136,5 @@ def agreement(first: Any, second: Any, *, p: float = 0.9) -> Agreement:
 
 
 def _rows(source: Source, queries: int) -> list[IntArray]:
-    """The rows of each query."""
     order = np.argsort(source.documents.query, kind="stable")
     return np.split(order, np.searchsorted(source.documents.query[order], np.arange(1, queries)))

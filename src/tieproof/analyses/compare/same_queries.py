@@ -11,7 +11,7 @@ from tieproof.evaluation.evaluated import NOT_IN_ALL
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import check_score, parse_with_sets
 from tieproof.measures import Measure, parse
-from tieproof.show.parts import count
+from tieproof.show.parts import count, first_of
 from tieproof.ties import IntArray
 
 _SAME_LABELS = "Evaluate both with the same labels or judgments."
@@ -25,9 +25,6 @@ _MAY_DIFFER = ("call", "distance", "precision", "bits", "search", "gallery")
 
 _LISTS = ("evaluate_scores", "evaluate_distances", "evaluate_run")
 """The calls whose number of gallery items is the length of the longest list."""
-
-_MOST_NAMED = 3
-"""The number of queries that a message names."""
 
 
 def check_results(results: Any) -> None:
@@ -96,7 +93,6 @@ def _refuse(first: str, name: str, what: str, one: str, other: str, advice: str)
 
 
 def _check_policies(results: Mapping[str, Result]) -> None:
-    """Refuse different settings of those that must be equal."""
     settings = {name: _settings_of(result) for name, result in results.items()}
     for field in _SAME:
         values = {name: own[field] for name, own in settings.items()}
@@ -146,11 +142,10 @@ def _check_queries(first: str, one: Result, name: str, other: Result) -> None:
     for here, there, owner, lacking in ((first, name, one, other), (name, first, other, one)):
         alone = owner.query_ids[~np.isin(owner.query_ids, lacking.query_ids)]
         if len(alone):
-            named = ", ".join(map(str, alone[:_MOST_NAMED].tolist()))
-            more = f" and {len(alone) - _MOST_NAMED:,} more" if len(alone) > _MOST_NAMED else ""
             raise InputError(
-                f"{len(alone):,} of {len(owner.query_ids):,} queries of '{here}' are missing from '{there}': {named}"
-                f"{more}. Systems are compared on the same queries: evaluate both with the same ones.",
+                f"{len(alone):,} of {len(owner.query_ids):,} queries of '{here}' are missing from '{there}': "
+                f"{first_of(alone.tolist())}. Systems are compared on the same queries: evaluate both with the same "
+                "ones.",
                 "results",
             )
 

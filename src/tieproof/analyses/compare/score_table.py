@@ -70,7 +70,6 @@ class ScoreTable(Shown, AsFrame):
         return Table(("system", *self.measures), [rows], notes, self.measures)
 
     def __repr__(self) -> str:
-        """How many systems and measures there are."""
         return f"<ScoreTable of {count(len(self.results), 'system')} in {', '.join(self.measures)}>"
 
 

@@ -10,7 +10,7 @@ from tieproof.analyses.compare.same_queries import about_settings
 from tieproof.analyses.compare.verdicts import RULES, Sample, remark
 from tieproof.measures.statistics.resampling import RESAMPLES
 from tieproof.measures.statistics.tests import DEALS, FLIPS, MOST_EXACT
-from tieproof.show.parts import MOST_SHOWN, NARROWEST, WIDTH, count, more_than, paragraph, percent, signed
+from tieproof.show.parts import NARROWEST, WIDTH, chance, count, first_of, paragraph, percent, signed
 from tieproof.show.printable import printable
 from tieproof.show.shown import Cell, Row, Table, below
 from tieproof.ties import Estimate
@@ -18,14 +18,8 @@ from tieproof.ties import Estimate
 if TYPE_CHECKING:
     from tieproof.analyses.compare.result import Comparison
 
-_COLUMNS = (8, 8, 8, 18, 7, 7)
-"""The widths of the columns of numbers."""
-
-_MOST_IN_PAIRS = 10
-"""The most systems of which all pairs are shown."""
-
-_SMALLEST = 0.0001
-"""The smallest p-value that is shown as a number."""
+_COLUMNS = (8, 8, 8, 18, 7, 7)  # the widths of the columns of numbers
+_MOST_IN_PAIRS = 10  # the most systems of which all pairs are shown
 
 _TESTS = {
     "sign-flip": f"the paired sign-flip test (exact for up to {MOST_EXACT} queries that differ, otherwise with "
@@ -69,22 +63,13 @@ def _cells(difference: Difference) -> Sequence[str]:
     return (
         *(signed(value) for value in (difference.lower, difference.expected, difference.upper)),
         " to ".join(map(signed, difference.interval)),
-        _p_value(difference.corrected_p_value),
-        _p_value(difference.corrected_p_lower),
+        chance(difference.corrected_p_value),
+        chance(difference.corrected_p_lower),
     )
 
 
 def _numbers_line(texts: Sequence[str]) -> str:
     return "  ".join(text.rjust(width) for text, width in zip(texts, _COLUMNS, strict=True))
-
-
-def _p_value(value: float) -> str:
-    """A p-value with four decimals, never shown as 0.
-
-    >>> _p_value(0.03125), _p_value(0.00001)
-    ('0.0312', '<0.0001')
-    """
-    return f"{value:.4f}" if value >= _SMALLEST else f"<{_SMALLEST}"
 
 
 def _in_words(difference: Difference, a: str, b: str) -> str:
@@ -102,7 +87,6 @@ def outcomes(difference: Difference, a: str) -> str:
 
 
 def _sentences(comparison: "Comparison") -> Iterator[str]:
-    """Sentences on what was left out, what was compared, and the meaning of the columns and verdicts."""
     yield from comparison.notes
     if len(comparison.pairs) > len(shown := shown_pairs(comparison, comparison.measures[0])):
         yield (
@@ -119,7 +103,7 @@ def _sentences(comparison: "Comparison") -> Iterator[str]:
         if said := remark(sample, 1 - comparison.confidence):
             remarks.setdefault(said, []).append(f"{a} - {b} in {measure}")
     for said, of in remarks.items():
-        yield f"{', '.join(of[:MOST_SHOWN])}{more_than(len(of))}: {said}"
+        yield f"{first_of(of)}: {said}"
     which = f", each with {comparison.baseline}" if comparison.baseline is not None else ""
     yield f"Compared {count(len(comparison.systems), 'system')} on {count(comparison.queries, 'query')}{which}."
     for rule in RULES:
@@ -177,11 +161,7 @@ def scores_table(comparison: "Comparison") -> Table:
 
 
 def _score(mean: Estimate[float]) -> str:
-    """The lower value, with the expected and the upper value beside it if they differ.
-
-    >>> _score(Estimate(0.5, 0.75, 1.0, 0.1)), _score(Estimate(0.5, 0.5, 0.5, 0.0))
-    ('0.5000 ≤ 0.7500 ≤ 1.0000', '0.5000')
-    """
+    """The lower value, with the expected and the upper value beside it if they differ."""
     lower, upper = f"{mean.lower:.4f}", f"{mean.upper:.4f}"
     return lower if lower == upper else f"{mean:.4f}"
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from tieproof.show.parts import chance
 from tieproof.show.printable import printable
 from tieproof.ties import Estimate
 
@@ -30,7 +31,6 @@ class Verdict:
     sentence: str
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> Any:
-        """Show the sentence in a notebook."""
         return printer.text(printable(self.sentence))
 
 
@@ -76,14 +76,7 @@ class Sample(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """One line of the table: the first rule whose condition is true gives the verdict.
-
-    name : the name of the verdict
-    condition : the condition in words
-    means : what the verdict says about the systems
-    holds : the condition as a function
-    names_better : whether the verdict says that one system is better
-    """
+    """A verdict, its condition in words, what it says of the systems, its condition, and whether one is better."""
 
     name: str
     condition: str
@@ -163,11 +156,7 @@ that is ahead in expectation, so that it does not matter which of the two system
 
 
 def rule_of(evidence: Evidence) -> Rule:
-    """The first rule whose condition is true.
-
-    >>> rule_of(Evidence(False, 0.01, 0.2, -0.1, 0.4, 0.05)).name
-    'better in expectation'
-    """
+    """The first rule whose condition is true."""
     return next(rule for rule in RULES if rule.holds(evidence))
 
 
@@ -181,7 +170,9 @@ def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Ev
     if evidence.ahead < 0 or (evidence.ahead == 0 and a > b):
         a, b = b, a
         mean = Estimate(0.0 - mean.upper, 0.0 - mean.expected, 0.0 - mean.lower, mean.std)
-    p_value, p_lower = (_as_p_value(p) for p in (evidence.p_value, evidence.p_lower))
+    p_value, p_lower, p_noise = (
+        chance(p, "p = ", "p < ") for p in (evidence.p_value, evidence.p_lower, evidence.p_noise)
+    )
     if evidence.ahead == 0:
         open_question = f"neither is ahead, because '{a}' and '{b}' have the same mean {measure} in expectation"
         uneven = evidence.p_value <= evidence.alpha
@@ -195,8 +186,8 @@ def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Ev
     sentences = {
         THE_SAME: f"'{a}' and '{b}' have the same expected {measure} on every query.",
         WHATEVER_THE_NOISE: f"'{a}' is better than '{b}' whatever the ties and the noise: if both go against '{a}', "
-        f"the difference is significant ({_as_p_value(evidence.p_noise)}); it is {mean.expected:.4f} of {measure} in "
-        f"expectation ({p_value}).",
+        f"the difference is significant ({p_noise}); it is {mean.expected:.4f} of {measure} in expectation "
+        f"({p_value}).",
         WHATEVER_THE_TIES: f"'{a}' is better than '{b}' whatever the ties: by at least {mean.lower:.4f} of {measure} "
         f"in any order of tied items ({p_lower}), and by {mean.expected:.4f} in expectation ({p_value}).",
         IN_EXPECTATION: f"'{a}' is better than '{b}' in expectation: by {mean.expected:.4f} of {measure} "
@@ -212,11 +203,7 @@ def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Ev
 
 
 def _lead(a: str, b: str, difference: float) -> str:
-    """Which of two systems a difference, the second minus the first, puts ahead, in words.
-
-    >>> _lead("base", "ours", -0.25), _lead("base", "ours", 0.5), _lead("base", "ours", 0.0)
-    ("'base' ahead by 0.2500", "'ours' ahead by 0.5000", 'no difference')
-    """
+    """Which of two systems a difference, the second minus the first, puts ahead, in words."""
     if difference == 0:
         return "no difference"
     return f"'{b if difference > 0 else a}' ahead by {_size(difference)}"
@@ -244,11 +231,7 @@ def smallest_p_value(sample: Sample) -> float:
 
 
 def remark(sample: Sample, alpha: float) -> str:
-    """What has to be said of a p-value that so few queries, or such queries, give; empty if there is nothing to say.
-
-    >>> remark(Sample("sign-flip", 2, 50, 3, True), 0.05)
-    'With 3 queries that differ, no p-value below 0.2500 is possible.'
-    """
+    """What has to be said of a p-value of so few queries, or of such queries; empty if there is nothing to say."""
     test, systems, queries, differing, varies = sample
     if not differing:
         return ""
@@ -267,12 +250,3 @@ def remark(sample: Sample, alpha: float) -> str:
         )
     about = "about " if test == "tukey" else ""
     return f"With {few}, no p-value below {about}{smallest:.4f} is possible."
-
-
-def _as_p_value(p_value: float) -> str:
-    """A p-value as text for a sentence.
-
-    >>> _as_p_value(0.25), _as_p_value(0.00001)
-    ('p = 0.2500', 'p < 0.0001')
-    """
-    return "p < 0.0001" if p_value < 0.0001 else f"p = {p_value:.4f}"

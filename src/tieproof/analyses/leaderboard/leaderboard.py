@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.analyses.compare.differences import values_in_order
 from tieproof.analyses.compare.same_queries import about_settings, aligned, on_shared
 from tieproof.analyses.leaderboard.published import published_of
 from tieproof.analyses.leaderboard.result import Place, Places, RankedSystems
@@ -90,11 +89,11 @@ def leaderboard(
     with about("measure"):
         check_score(wanted)
     results, left_out = on_shared(_results_of(qrels, runs, wanted, options))
-    places, name, ordered = aligned(results), str(wanted), sorted(results)
+    rows, name, ordered = aligned(results), str(wanted), sorted(results)
     printed, strange = published_of(published, ordered)
     first, scores = next(iter(results.values())), [results[each][wanted] for each in ordered]
     queries, strata = first._in_groups(first.per_query(name).lower, least=1)
-    values = [values_in_order(results[each], places[each], name).expected[queries] for each in ordered]
+    values = [results[each].per_query(name).expected[rows[each]][queries] for each in ordered]
     apart = told_apart(np.stack(values, axis=1), strata, confidence)
     by = "published" if len(printed) == len(ordered) else "expected"
     deciding = [
@@ -105,28 +104,17 @@ def leaderboard(
     order = sorted(range(len(ordered)), key=place.__getitem__)
     for at, following in zip(order, [*order[1:], order[-1]], strict=True):
         alike = ~(apart[at] | apart[:, at])
-        systems.append(
-            Place(
-                place[at],
-                ordered[at],
-                scores[at],
-                printed.get(ordered[at]),
-                Places(*by_ties[at]),
-                Places(1 + int(apart[:, at].sum()), len(ordered) - int(apart[at].sum())),
-                tuple(name for other, name in enumerate(ordered) if other != at and alike[other]),
-                place[at] != place[following] and can_swap(scores[at], scores[following]),
-            )
-        )
+        others = tuple(name for other, name in enumerate(ordered) if other != at and alike[other])
+        swaps = place[at] != place[following] and can_swap(scores[at], scores[following])
+        by_queries = Places(1 + int(apart[:, at].sum()), len(ordered) - int(apart[at].sum()))
+        places = Places(*by_ties[at]), by_queries
+        systems.append(Place(place[at], ordered[at], scores[at], printed.get(ordered[at]), *places, others, swaps))
     notes = (*left_out, *about_settings(results), *strange)
     return RankedSystems(name, len(queries), confidence, by, tuple(systems), notes)
 
 
 def places_by(values: Sequence[float]) -> list[int]:
-    """Return the place of each system: 1 + the number of systems with larger values.
-
-    >>> places_by([0.5, 0.75, 0.5])
-    [2, 1, 2]
-    """
+    """Return the place of each system: 1 + the number of systems with larger values."""
     return [int(1 + above) for above in (np.subtract.outer(values, values) > ROUNDING).sum(axis=0)]
 
 
@@ -135,9 +123,6 @@ def possible_places(scores: Sequence[Estimate[float]]) -> list[tuple[int, int]]:
 
     The ties of two systems are broken independently: a system at its upper value is behind those alone whose lower
     value is larger, and a system at its lower value is behind all those whose upper value is larger.
-
-    >>> possible_places([Estimate(0.25, 0.5, 0.75, 0.1), Estimate(0.5, 0.5, 0.5, 0.0), Estimate(0.0, 0.0, 0.0, 0.0)])
-    [(1, 2), (1, 2), (3, 3)]
     """
     lower, upper = (np.array([getattr(each, bound) for each in scores]) for bound in ("lower", "upper"))
     best = 1 + (lower[:, None] > upper + ROUNDING).sum(axis=0)
@@ -152,17 +137,12 @@ def can_swap(first: Estimate[float], second: Estimate[float]) -> bool:
 
 
 def measure_in_runs(measure: str | Measure, level: float | None) -> Measure:
-    """Return the measure as `evaluate_run` reads it, of grades from a level on.
-
-    >>> str(measure_in_runs("map", 2))
-    'AP(rel=2)'
-    """
+    """Return the measure as `evaluate_run` reads it, of grades from a level on."""
     (wanted,) = at_level([parse(as_in_runs([measure])[0])], level)
     return wanted
 
 
 def _results_of(qrels: Any, runs: Any, measure: Measure, options: Mapping[str, Any]) -> dict[str, Result]:
-    """Return the result of each system, by its name."""
     if "measures" in options:
         raise InputError("A leaderboard is by one measure: pass measure= in place of measures=.", "measures")
     given = runs

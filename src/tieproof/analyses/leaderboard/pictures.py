@@ -11,20 +11,13 @@ from tieproof.show.style import shortened
 if TYPE_CHECKING:
     from tieproof.analyses.leaderboard.result import RankedSystems
 
-_NAMES_WIDTH = 28
-"""The most columns of a system's name."""
-
-
-def height(board: "RankedSystems") -> float:
-    """The height of the picture in inches, so that all systems are legible."""
-    return 1.7 + 0.25 * len(board)
+_NAMES_WIDTH = 28  # the most columns of a system's name
 
 
 @takes_path
-def plot_board(board: "RankedSystems", ax: Any = None) -> Any:
+def plot(board: "RankedSystems", ax: Any = None) -> Any:
     """Draw the interval of every system over the orderings of tied items, the first place at the top.
 
-    board : the result of `tieproof.leaderboard`
     ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
 
     Returns the axes. Bars go from the lower to the upper value, with the standard deviation around the expected
@@ -33,11 +26,11 @@ def plot_board(board: "RankedSystems", ax: Any = None) -> Any:
     >>> import tieproof as tp
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
     >>> run = {"q1": {"d1": 1.0, "d3": 1.0}, "q2": {"d3": 2.0, "d2": 1.0}}
-    >>> axes = plot_board(tp.leaderboard(qrels, {"one": run, "other": run}), style.figure("This example")[1])
+    >>> axes = tp.leaderboard(qrels, {"one": run, "other": run}).plot(style.figure("This example")[1])
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['1  one', '1  other']
     """
-    ax = style.axes_or_new(ax, "RankedSystems.plot", height=height(board))
+    ax = style.axes_or_new(ax, "RankedSystems.plot", height=1.7 + 0.25 * len(board))
     scores = [each.score for each in board.systems]
     places = list(range(len(scores)))
     draw_intervals(ax, places, scores)
@@ -49,10 +42,7 @@ def plot_board(board: "RankedSystems", ax: Any = None) -> Any:
     style.name_rows(ax, [f"{each.place}  {name}" for each, name in zip(board.systems, names, strict=True)], 8)
     ax.set_xlabel(board.measure, parse_math=False)
     ax.set_title(style.wrapped(f"{count(len(places), 'system')}: what ties leave open"), loc="left", fontsize=10)
-    style.legend_below(ax, 3)
-    style.tidy(ax)
-    return ax
+    return style.tidy(ax, legend=3)
 
 
-BOARDS = pictures(plot_board)
-"""Extensions of pictures of a leaderboard."""
+BOARDS = pictures(plot)

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.analyses.leaderboard import pictures
 from tieproof.measures.statistics.resampling import RESAMPLES
 from tieproof.show.parts import WIDTH, count, fixed, percent, signed
 from tieproof.show.printable import printable
 from tieproof.show.shown import AsFrame, AsPage, Shown, Table, text
 from tieproof.ties import Array, Estimate
 
-_NAME = 24
-"""The most columns of a name in a text."""
+_NAME = 24  # the most columns of a name in a text
 
 
 class Places(NamedTuple):
@@ -132,7 +132,6 @@ class RankedSystems(Shown, AsFrame, AsPage):
         return {name: np.array([row[name] for row in rows], dtype=kinds.get(name)) for name in rows[0]}
 
     def _shown(self) -> dict[str, list[str]]:
-        """The columns of the table as texts."""
         rows = []
         for one in self.systems:
             printed = {"published": "", "bias": ""}
@@ -168,7 +167,6 @@ class RankedSystems(Shown, AsFrame, AsPage):
         return text(self._table(), max(width or WIDTH, needed), color, explain)
 
     def _sentences(self) -> Iterator[str]:
-        """What the columns mean, and how many systems and neighbors ties can move."""
         yield from self.notes
         places = len({one.place for one in self.systems})
         moved = sum(one.moves > 0 for one in self.systems)
@@ -198,15 +196,10 @@ class RankedSystems(Shown, AsFrame, AsPage):
             )
 
     def __repr__(self) -> str:
-        """A short text: how many systems there are, and who is first."""
         first = f"{printable(self.systems[0].name)} {self.systems[0].score:.4f}"
         return f"<RankedSystems: {count(len(self), 'system')} by {self.measure}, {first}>"
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the interval of every system, and return the axes of matplotlib (extra `plot`)."""
-        from tieproof.analyses.leaderboard.pictures import plot_board
-
-        return plot_board(self, ax)
+    plot = pictures.plot
 
     def _page(self) -> tuple[str, dict[str, Any]]:
         from tieproof.show.pages.page import Axis

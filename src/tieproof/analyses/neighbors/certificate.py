@@ -37,8 +37,7 @@ WHAT, VERSION = "true neighbors", 1
 FIELDS = ("neighbors", "distances", "nearer", "tie_starts", "tie_indptr", "tie_ids", "n_ties", "duplicates")
 """The arrays of truth.npz; `neighbors` and `distances` have the names that other readers expect."""
 
-DIGESTED = 2**16
-"""About how many neighbors are digested at a time."""
+DIGESTED = 2**16  # about how many neighbors are digested at a time
 
 TIES = ("queries_with_ties", "queries_with_cut_ties", "ties", "largest_tie")
 
@@ -110,7 +109,6 @@ class Certificate(Shown):
         return Table(("truth", "rows", "dimensions", "type", "fingerprint"), [sides], [*self._sentences()], ())
 
     def _sentences(self) -> Iterator[str]:
-        """Sentences on the neighbors, on ties and on the files."""
         if self.listed < self.k:
             yield f"{self.k:,} were asked for, but the gallery has only {count(self.listed, 'item')}: all are listed."
         cut = self.ties["queries_with_cut_ties"]
@@ -125,7 +123,6 @@ class Certificate(Shown):
         yield f"Files: {', '.join(self.files)}."
 
     def __repr__(self) -> str:
-        """A short text: how many neighbors of how many queries."""
         return (
             f"<Certificate of {count(self.queries.rows, 'query')}: {self.listed:,} nearest of "
             f"{count(self.gallery.rows, 'item')}, {count(self.ties['queries_with_cut_ties'], 'tie')} cut>"
@@ -167,10 +164,7 @@ def stored_arrays(found: Neighbors) -> dict[str, Any]:
 
 
 def from_stored(arrays: Mapping[str, Any], certified: dict[str, Any]) -> Neighbors:
-    """Return the neighbors whose arrays were stored.
-
-    certified : k, n_items and distance
-    """
+    """Return the neighbors whose arrays were stored; `certified` has k, n_items and distance."""
     named = {"ids" if name == "neighbors" else name: arrays[name] for name in FIELDS}
     return Neighbors(**named | {"duplicates": int(arrays["duplicates"])}, **certified)
 

@@ -93,7 +93,6 @@ class KnnAccuracy(Shown, AsFrame):
         return Table(("accuracy", *NUMBERS), [[row]], [*self._sentences()], NUMBERS)
 
     def _sentences(self) -> Iterator[str]:
-        """Sentences on the data and on what ties leave open."""
         cut = int(self.cut.sum())
         if self.left_open or cut:
             yield (
@@ -107,7 +106,6 @@ class KnnAccuracy(Shown, AsFrame):
         )
 
     def __repr__(self) -> str:
-        """A short text with the accuracy."""
         return f"<KnnAccuracy of {count(self.n_queries, 'query')}: {self.accuracy:.4f} at k = {self.k:,}>"
 
 
@@ -184,14 +182,12 @@ def knn_accuracy(
         raise InputError(f"{missing} is missing. Pass both test= and test_labels=, or neither.", missing)
     alone = test is None
     options: dict[str, Any] = {"distance": distance, "memory": memory, "threads": threads, "bits": bits}
-    with calling(OURS_ALONE if alone else OURS):
-        found = nearest(train if alone else test, None if alone else train, k, progress=progress, **options)
-        labels = checked_labels(
-            train_labels if alone else test_labels,
-            None if alone else train_labels,
-            len(found.ids),
-            None if alone else found.n_items,
-        )
+    sides = ((train, None), (train_labels, None)) if alone else ((test, train), (test_labels, train_labels))
+    ours = "train" if alone else "test"
+    names = {"embeddings": ours, "queries": ours, "labels": f"{ours}_labels"}
+    with calling(names | {"gallery": "train", "gallery_labels": "train_labels"}):
+        found = nearest(*sides[0], k, progress=progress, **options)
+        labels = checked_labels(*sides[1], len(found.ids), None if alone else found.n_items)
     own, of_items = _as_classes(*labels)
     votes = [_vote(found, query, label, of_items, lead) for query, label in enumerate(own.tolist())]
     lower, expected, upper = np.array(votes).T
@@ -199,21 +195,7 @@ def knn_accuracy(
     return KnnAccuracy(found.k, meaning, found.distance, found.n_items, per_query, np.asarray(found.cut))
 
 
-OURS = {
-    "embeddings": "test",
-    "queries": "test",
-    "gallery": "train",
-    "labels": "test_labels",
-    "gallery_labels": "train_labels",
-}
-"""The arguments of `nearest` and of labels, and what this call names them."""
-
-OURS_ALONE = OURS | {"embeddings": "train", "queries": "train", "labels": "train_labels"}
-"""Their names here if nothing is classified but the training items themselves."""
-
-
 def _as_weights(weights: Any) -> tuple[Lead, str]:
-    """Return the weights of votes, and their meaning in words."""
     if weights is None:
         return by_number, "1"
     if isinstance(weights, str) and weights == "distance":
@@ -232,7 +214,6 @@ def _as_weights(weights: Any) -> tuple[Lead, str]:
 
 
 def _as_classes(labels: Array, gallery_labels: Array | None) -> tuple[IntArray, IntArray]:
-    """Return numbers for the classes of queries and items."""
     if labels.ndim != 1:
         raise InputError(
             f"The labels have the shape {labels.shape}: several classes for an item, which has one vote. Pass one "
@@ -273,10 +254,7 @@ def _vote(found: Neighbors, query: int, label: int, of_items: IntArray, lead: Le
             "weights",
         )
     by_class = [distances[: len(near)][of_near == each] for each in range(len(classes))]
-    rivals = (
-        Rival(int(tied[each]), lead(by_class[place], theirs, last, places))
-        for each, theirs in enumerate(by_class)
-        if each != place
-    )
+    others = [each for each in range(len(classes)) if each != place]
+    rivals = (Rival(int(tied[each]), lead(by_class[place], by_class[each], last, places)) for each in others)
     lower, expected, upper = chances(places, int(tied[place]), tuple(sorted(rivals)))
     return float(lower), float(expected), float(upper)

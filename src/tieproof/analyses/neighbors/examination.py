@@ -25,8 +25,7 @@ from tieproof.show.parts import apart, count, distance_meant
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, BoolArray, IntArray
 
-EXAMPLES = 3
-"""The number of queries that show each fault as examples."""
+EXAMPLES = 3  # the number of queries that show each fault as examples
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,7 +105,6 @@ class TruthExamination(Shown, AsFrame):
         return Table(("lists with", "queries"), [rows], [*self._sentences()], ("queries",))
 
     def _sentences(self) -> Iterator[str]:
-        """Sentences on the lists, on duplicates, and the examples."""
         right = int(self.right.sum())
         yield (
             f"{count(len(self.cut), 'list')} of {count(self.k, 'neighbor')} among {count(self.n_items, 'item')}, "
@@ -117,7 +115,6 @@ class TruthExamination(Shown, AsFrame):
         yield from self.examples
 
     def __repr__(self) -> str:
-        """A short text: how many lists are right."""
         return f"<TruthExamination: {int(self.right.sum()):,} of {count(len(self.cut), 'list')} right>"
 
 

@@ -18,11 +18,7 @@ from tieproof.ties import Array
 
 
 class TruthFormat(NamedTuple):
-    """The file of a format.
-
-    write : writes the file
-    agrees : whether a file has exactly what `write` writes
-    """
+    """The file of a format: how it is written, and whether a file has exactly what would be written."""
 
     write: Callable[[Sides, Neighbors, Path], None]
     agrees: Callable[[Sides, Neighbors, Path], bool]
@@ -45,7 +41,6 @@ def _binary(parts: Callable[[Neighbors], Iterable[Array]]) -> TruthFormat:
 
 
 def _int32(found: Neighbors) -> Array:
-    """Return the ids as int32."""
     if found.n_items > 2**31:
         raise InputError(
             f"The ids of {found.n_items:,} items do not fit into int32, which .ibin and .ivecs contain. Choose hdf5 "
@@ -72,21 +67,15 @@ def _vectors(rows: Array) -> Iterable[Array]:
     return (np.concatenate([widths, rows], axis=1),)
 
 
-ANGULAR = {"cosine": "angular"}
-"""Names of distances in ann-benchmarks where they differ from ours."""
-
-
 def _hdf5() -> TruthFormat:
     h5py = library("h5py", "Writing a .hdf5 file", "h5")
 
     def content(sides: Sides, found: Neighbors) -> tuple[dict[str, Any], dict[str, RowSource]]:
         """Return the attributes of the file, and its data sets."""
-        attributes = {"type": "dense", "dimension": sides.gallery.shape[1]}
+        distance = "angular" if found.distance == "cosine" else found.distance
         lists = {"neighbors": ArraySource.of(found.ids), "distances": ArraySource.of(found.distances)}
-        return (
-            {**attributes, "distance": ANGULAR.get(found.distance, found.distance)},
-            {"train": sides.gallery, "test": sides.queries, **lists},
-        )
+        attributes = {"type": "dense", "dimension": sides.gallery.shape[1], "distance": distance}
+        return attributes, {"train": sides.gallery, "test": sides.queries, **lists}
 
     def write(sides: Sides, found: Neighbors, path: Path) -> None:
         attributes, arrays = content(sides, found)
@@ -110,7 +99,6 @@ def _hdf5() -> TruthFormat:
 
 
 def _same(rows: RowSource, stored: Entry) -> bool:
-    """Whether a data set has the type and every bit of some rows."""
     if stored.rows is None or (stored.shape, stored.holds) != (rows.shape, holds(rows.dtype, rows.shape)):
         return False
     return all(stored.rows(*span).tobytes() == rows.read(*span).tobytes() for span in spans_of(rows))

@@ -37,8 +37,7 @@ SMALLEST, ID_BYTES = 8 * 2**20, 12
 BESIDE, BYTES_PER_ROW = 8 * 2**20, 180
 """The memory that is used beside arrays, and for what is computed of a row of either side (measured)."""
 
-LARGEST_K = 2**31
-"""The largest k: the result has so many columns."""
+LARGEST_K = 2**31  # the largest k: the result has so many columns
 
 
 @unchanged_files

@@ -12,8 +12,7 @@ from tieproof.show.parts import count, distance_meant
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
-NOBODY = -1
-"""The id at the ranks behind the last item that a query ranks."""
+NOBODY = -1  # the id at the ranks behind the last item that a query ranks
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,7 +147,6 @@ class Neighbors(Shown, AsFrame):
         return Table(("nearest items", "queries"), [rows], [*self._sentences()], ("queries",))
 
     def _sentences(self) -> Iterator[str]:
-        """Sentences on the data, the largest tie and duplicates."""
         largest = int(self.tie_sizes.max(initial=0))
         if largest > 1:
             yield f"The largest tie at the last rank holds {largest:,} items."
@@ -160,7 +158,6 @@ class Neighbors(Shown, AsFrame):
         )
 
     def __repr__(self) -> str:
-        """A short text: how many neighbors of how many queries, and how many queries' last ties are cut."""
         return (
             f"<Neighbors of {count(self.n_queries, 'query')}: {self.k:,} nearest of {count(self.n_items, 'item')}, "
             f"{count(int(self.cut.sum()), 'tie')} cut>"

@@ -36,23 +36,15 @@ QUERIES, LISTED = 1000, 2**20
 Preparing the rows of the gallery for a block takes about as long as searching for some hundred queries.
 """
 
-SECONDS = 60.0
-"""About how long the search of a part lasts."""
-
-STEADY = 15.0
-"""Parts that last so many seconds tell the rate: on a cluster, all others are then cut at once."""
-
-PARTS_EACH = 4
-"""The approximate number of parts for each worker of a cluster, so that all have work until the end."""
+SECONDS = 60.0  # about how long the search of a part lasts
+STEADY = 15.0  # parts that last so many seconds tell the rate: on a cluster, all others are then cut at once
+PARTS_EACH = 4  # the approximate number of parts for each worker of a cluster, so that all have work until the end
 
 SMALLEST_BLOCK, SMALLEST_PIECE = 2**7, 2**11
 """The fewest queries and items of parts that are made for workers of a cluster, rather than for the memory."""
 
-READINGS = 32
-"""Into how many parts of the memory the rows of a piece are read."""
-
-MERGED = 8
-"""The most lists of a query that are merged at a time."""
+READINGS = 32  # into how many parts of the memory the rows of a piece are read
+MERGED = 8  # the most lists of a query that are merged at a time
 
 BYTES_PER_LISTED, BYTES_PER_COMPARED = 24, 400
 """The memory for a listed item, and for an item beside its row while it is compared exactly."""
@@ -157,7 +149,6 @@ class Parts:
         self.stored, self.search = stored, search
 
     def __iter__(self) -> Iterator[Part]:
-        """All parts that are stored."""
         for name in self.stored.names():
             ends = name.split("-")
             if len(ends) == 4 and all(map(str.isdecimal, ends)):
@@ -165,11 +156,9 @@ class Parts:
                 yield Part((first, last), (start, stop))
 
     def __setitem__(self, part: Part, found: Neighbors) -> None:
-        """Store a part."""
         self.stored.write(str(part), **stored_arrays(found))
 
     def __getitem__(self, part: Part) -> Neighbors:
-        """Return a part."""
         start, stop = part.items
         called = self.search.problem.whole.called
         with about("out"), self.stored.opened(str(part)) as arrays:
@@ -178,8 +167,7 @@ class Parts:
             )
 
 
-FoundParts = dict[Part, Neighbors] | Parts
-"""The neighbors of parts that were searched, in memory or in a folder."""
+FoundParts = dict[Part, Neighbors] | Parts  # the neighbors of parts that were searched, in memory or in a folder
 
 
 def is_array(rows: RankedRows) -> bool:
@@ -246,14 +234,9 @@ def find(search: SearchInParts, runner: Runner, found: FoundParts, watch: Watch,
                 several = len(left)
     blocks = search.blocks(search.known(found), search.size)
     merged = (_merged(search, block, (found[Part(block, piece)] for piece in search.pieces)) for block in blocks)
-    return gathered(
-        ((np.arange(*block), part) for block, part in zip(blocks, merged, strict=True)),
-        len(search.problem.queries),
-        search.k,
-        len(search.problem.items),
-        search.problem.whole.called,
-        duplicates,
-    )
+    numbered = ((np.arange(*block), part) for block, part in zip(blocks, merged, strict=True))
+    n_queries, n_items = len(search.problem.queries), len(search.problem.items)
+    return gathered(numbered, n_queries, search.k, n_items, search.problem.whole.called, duplicates)
 
 
 def _merged(search: SearchInParts, block: Span, pieces: Iterator[Neighbors]) -> Neighbors:
@@ -281,5 +264,4 @@ def _merged_parts(search: SearchInParts, queries: Array, parts: list[Neighbors])
     return replace(parts[0], **{name: getattr(lists, name) for name in LISTS}, k=k, n_items=n_items)
 
 
-LISTS = NearestLists._fields[1:]
-"""The fields that `Neighbors` has, too."""
+LISTS = NearestLists._fields[1:]  # the fields that `Neighbors` has, too

@@ -8,18 +8,16 @@ import numpy as np
 
 from tieproof.engine.problem import Budget, Search, Sharded
 from tieproof.errors import about, calling
+from tieproof.evaluation import problems
 from tieproof.evaluation.cluster import Local, Runner, Span, Survey, rows_in, survey_rows
 from tieproof.evaluation.evaluated import hash_of
-from tieproof.evaluation.problems import ArgumentSide, as_sharded, check_self_matches, make_search, warn_of_copies
 from tieproof.inputs.arrays import BLOCK_BYTES, as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words
-from tieproof.inputs.judgments import excluded_pairs
 from tieproof.inputs.relevance import NOTHING, Excluded
 from tieproof.inputs.relevance_by_labels import Unjudged
 from tieproof.inputs.shards.source import ArraySource, RowSource
 
-ORDER = "The queries come first, and then the gallery."
-"""What to say if both sides are probably swapped."""
+ORDER = "The queries come first, and then the gallery."  # what to say if both sides are probably swapped
 
 
 class Sides(NamedTuple):
@@ -39,20 +37,20 @@ class Sides(NamedTuple):
     ) -> Sharded[Search]:
         """The search of all queries among all items but the excluded ones."""
         with calling({"embeddings": "queries"}):
-            rows, items = (ArgumentSide(side.array if type(side) is ArraySource else side) for side in self)
+            rows, items = (problems.ArgumentSide(side.array if type(side) is ArraySource else side) for side in self)
             among = partial(Unjudged.of, excluded=excluded)
-            search = make_search(rows, items, distance, budget, bits=bits, among=among)
-            warn_of_copies(search)
-            return as_sharded(search)
+            search = problems.make_search(rows, items, distance, budget, bits=bits, among=among)
+            problems.warn_of_copies(search)
+            return problems.as_sharded(search)
 
     def excluded(self, exclude: Any) -> Excluded:
         """The pairs that are left out, checked."""
-        return Excluded(None, excluded_pairs(exclude, self.queries.shape[0], self.gallery.shape[0]))
+        return Excluded(None, problems.excluded_pairs(exclude, self.queries.shape[0], self.gallery.shape[0]))
 
     def check_self_matches(self, search: Sharded[Search], digests: tuple[Words, Words]) -> None:
         """Warn if a gallery in files probably contains the queries; of arrays, this was checked already."""
         if not all(type(side) is ArraySource for side in self):
-            check_self_matches(search.whole, digests)
+            problems.check_self_matches(search.whole, digests)
 
     def digests(self, runner: Runner, threads: int) -> tuple[Words, Words]:
         """The digests (n, 2) of the rows of the queries, and of those of the gallery."""

@@ -36,8 +36,7 @@ from tieproof.whole_files import PartsFolder, atomic_write, check_is_empty, cont
 PARTS, TITLE = "parts", "search.json"
 """The folder of the parts of an unfinished truth, and the file in it that says which search they belong to."""
 
-MANY_TIMES = 10
-"""If there are so many times as many queries as items, they are probably swapped."""
+MANY_TIMES = 10  # if there are so many times as many queries as items, they are probably swapped
 
 
 @unchanged_files

@@ -28,11 +28,8 @@ from tieproof.show.parts import count
 from tieproof.show.shown import Verified
 from tieproof.ties import IntArray
 
-SHARES = (0.01, 0.001)
-"""Shares of wrong queries for which the probability to escape a sample is told."""
-
-LONGEST = 10
-"""More digits than a part of a version has."""
+SHARES = (0.01, 0.001)  # shares of wrong queries for which the probability to escape a sample is told
+LONGEST = 10  # more digits than a part of a version has
 
 
 @dataclass(frozen=True)
@@ -183,7 +180,6 @@ def _parts_of(version: str) -> list[int]:
 
 
 def _about_rows(name: str, certified: RowsMeant, given: RowsMeant) -> Iterator[str]:
-    """Yield how the rows of a side differ from those of a certificate."""
     if replace(certified, in_order=given.in_order) == given:
         if certified.in_order != given.in_order:
             yield (
@@ -199,7 +195,6 @@ def _about_rows(name: str, certified: RowsMeant, given: RowsMeant) -> Iterator[s
 
 
 def _about_files(folder: Path, certificate: Certificate, sides: Sides, stored: Neighbors) -> Iterator[str]:
-    """Yield which files of a folder are not those that the stored neighbors and the data give."""
     known = {name: make for files in FORMATS.values() for name, make in files.items()}
     for name in certificate.files:
         if name != ARRAYS and name not in known:
@@ -217,7 +212,6 @@ def _about_files(folder: Path, certificate: Certificate, sides: Sides, stored: N
 
 
 def _about_neighbors(stored: Neighbors, found: Neighbors, chosen: IntArray) -> Iterator[str]:
-    """Yield how the neighbors of some queries differ from those that were found again."""
     if stored.duplicates != found.duplicates:
         yield f"The gallery has {count(found.duplicates, 'duplicate')}, but the truth says {stored.duplicates:,}."
     for name, what in (("ids", "ids"), ("distances", "distances"), ("nearer", "ties"), ("n_ties", "numbers of ties")):

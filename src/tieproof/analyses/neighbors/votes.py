@@ -89,11 +89,8 @@ def _expected(places: int, tied: int, rivals: Sequence[Rival]) -> Fraction:
         ways = [1]  # by the number of rivals that are level
         for rival in rivals:
             level = 2 * own + rival.lead
-            below = sum(
-                math.comb(rival.tied, chosen) << bits * chosen
-                for chosen in range(min(rival.tied, rest) + 1)
-                if 2 * chosen < level
-            )
+            fewer = [chosen for chosen in range(min(rival.tied, rest) + 1) if 2 * chosen < level]
+            below = sum(math.comb(rival.tied, chosen) << bits * chosen for chosen in fewer)
             equal = 0
             if level >= 0 and level % 2 == 0 and level // 2 <= min(rival.tied, rest):
                 equal = math.comb(rival.tied, level // 2) << bits * (level // 2)
@@ -113,11 +110,7 @@ than rank k, the distance at rank k, and a number of votes that is as good as an
 
 
 def by_number(own: FloatArray, theirs: FloatArray, last: float, most: int) -> int:
-    """Return the lead if every item has one vote.
-
-    >>> by_number(np.array([0.5, 0.7]), np.array([0.6]), 0.8, 3)
-    2
-    """
+    """Return the lead if every item has one vote."""
     return 2 * (len(own) - len(theirs))
 
 

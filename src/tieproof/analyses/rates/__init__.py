@@ -1,9 +1,8 @@
 """Error rates over the pairs of all queries together, which are counted and never stored.
 
     fnmr.py ─► counting.py: order statistics of all pairs, and relevant pairs beyond them ─► result.py
-          └──► crossing.py: where both rates are equal
-          └──► steps.py: both rates at every relevant pair ─► curve.py ◄─ det.py: both rates of given distances
-                        │                                        └──► decisions.py ◄─ identification.py
+          └──► both_rates.py: where they are equal, and ─► curve.py ◄─ det.py: both rates of given distances
+               what they are at every relevant pair            └──► decisions.py ◄─ identification.py
                         │
              pool.py: stripes of pairs
                         │

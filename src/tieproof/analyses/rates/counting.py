@@ -20,8 +20,7 @@ from tieproof.engine.problem import Progress
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
-BINS = 2**16
-"""The number of bins in a window, and so the factor by which each pass over all pairs narrows it."""
+BINS = 2**16  # the number of bins in a window, and so the factor by which each pass over all pairs narrows it
 
 SIGN = np.int64(-(2**63))
 
@@ -34,11 +33,7 @@ def ordered(values: FloatArray) -> IntArray:
 
 
 def floats(numbers: IntArray) -> FloatArray:
-    """The floats that `ordered` maps to these integers.
-
-    >>> floats(ordered(np.array([-1.5, 0.0, 5e-324]))).tolist()
-    [-1.5, 0.0, 5e-324]
-    """
+    """The floats that `ordered` maps to these integers."""
     return np.where(numbers < 0, SIGN - numbers, numbers).view(np.float64)
 
 
@@ -84,20 +79,11 @@ def weight_below(block: IntArray, row_weight: IntArray, column_weight: IntArray,
     """The weight of the entries below `low`."""
 
 
-FEW_PAIRS = 4096
-"""A window with at most this many pairs is not narrowed further."""
-
-SAMPLE_ROWS = 64
-"""The number of query rows in a sample, evenly spaced."""
-
-SAMPLE_MARGIN = 0.01
-"""The error of a rank, as a share of the sample, that a window allows for; a larger error costs another pass."""
-
-SAMPLE_ENDS = 100
-"""How many pairs at either end of a sample are too few to estimate where the range of values ends."""
-
-UNKNOWN_PAIRS = 2**62
-"""Stands for an unknown number of pairs, larger than any real one."""
+FEW_PAIRS = 4096  # a window with at most this many pairs is not narrowed further
+SAMPLE_ROWS = 64  # the number of query rows in a sample, evenly spaced
+SAMPLE_MARGIN = 0.01  # the error of a rank, as a share of the sample, that costs no further pass
+SAMPLE_ENDS = 100  # how many pairs at either end of a sample are too few to estimate where the range of values ends
+UNKNOWN_PAIRS = 2**62  # stands for an unknown number of pairs, larger than any real one
 
 
 class ValueWindow(NamedTuple):
@@ -110,6 +96,29 @@ class ValueWindow(NamedTuple):
         """The ends as floats."""
         low, high = floats(np.array(self)).tolist()
         return low, high
+
+    def is_narrow(self, gauge: Gauge) -> bool:
+        """Whether it is as narrow as the errors of the values."""
+        low, high = self.ends()
+        return high - low <= (0.0 if gauge.certain else gauge.reach(low))
+
+    def widened(self, gauge: Gauge) -> "ValueWindow":
+        """The window, widened on both sides by the error of a value."""
+        if gauge.certain:
+            return self
+        low, high = self.ends()
+        return ValueWindow(*ordered(np.array([low - gauge.reach(low), high + gauge.reach(high)])).tolist())
+
+    def check(self, gauge: Gauge, key: Real) -> None:
+        """Check that the errors cannot move a pair from outside the window across this exact key."""
+        if gauge.certain:
+            return
+        low, high = self.ends()
+        value = gauge.near(key)
+        above = math.isinf(low) or low + gauge.reach(low) / 2 <= value
+        below = math.isinf(high) or value <= high - gauge.reach(high) / 2
+        if not (above and below):
+            raise AssertionError(f"a distance of {value} is too near to the ends of its window, {low} to {high}")
 
     @property
     def shift(self) -> int:
@@ -130,30 +139,26 @@ class OrderStatistic(NamedTuple):
     equal: int
 
 
-def order_statistics(
-    pool: Pool, ranks: Sequence[int], n_others: int, progress: Progress
-) -> dict[int, OrderStatistic]:
+def order_statistics(pool: Pool, ranks: Sequence[int], progress: Progress) -> dict[int, OrderStatistic]:
     """The order statistics of these ranks, counted from 0, of the exact distances of the other pairs.
 
     The other pairs are those that are neither relevant nor excluded. A window around each rank is narrowed until it
     has few pairs, or is as narrow as the errors of the values; then the pairs inside it are compared exactly.
     """
-    gauge = pool.gauge
-    windows = _guesses(pool, ranks, n_others)
+    windows = _guesses(pool, ranks)
     settled: dict[int, ValueWindow] = {}
     while windows:
         counted = histograms(pool, {(window, False) for window in windows.values()}, progress)
         wide: dict[int, ValueWindow] = {}
         for rank, window in windows.items():
             narrower, pairs = _narrowed(rank, window, *counted[window, False])
-            low, high = narrower.ends()
-            is_settled = pairs <= FEW_PAIRS or high - low <= (0.0 if gauge.certain else gauge.reach(low))
+            is_settled = pairs <= FEW_PAIRS or narrower.is_narrow(pool.gauge)
             (settled if is_settled else wide)[rank] = narrower
         windows = wide
     return _proven(pool, settled, progress)
 
 
-def _guesses(pool: Pool, ranks: Sequence[int], n_others: int) -> dict[int, ValueWindow]:
+def _guesses(pool: Pool, ranks: Sequence[int]) -> dict[int, ValueWindow]:
     """Windows that probably contain the ranks, estimated from the other pairs of a few rows."""
     if pool.gauge.stripe_rows or pool.height <= SAMPLE_ROWS:
         return dict.fromkeys(ranks, EVERYTHING)
@@ -163,7 +168,7 @@ def _guesses(pool: Pool, ranks: Sequence[int], n_others: int) -> dict[int, Value
     values, ends = values[order], np.cumsum(weights[order])
     windows = {}
     for rank in ranks:
-        share = rank / n_others
+        share = rank / pool.n_others
         places = np.searchsorted(ends, [(share + margin) * ends[-1] for margin in (-SAMPLE_MARGIN, SAMPLE_MARGIN)])
         low, high = values[places.clip(0, len(values) - 1)].tolist()
         # The first and the last few pairs of the sample do not limit the values at the ends.
@@ -187,10 +192,7 @@ def _sample(pool: Pool, row: int) -> tuple[IntArray, IntArray]:
 def histograms(
     pool: Pool, wanted: Set[tuple[ValueWindow, bool]], progress: Progress
 ) -> dict[tuple[ValueWindow, bool], tuple[int, Bins]]:
-    """The number of pairs below each window, and the pairs inside it in bins of equal width.
-
-    wanted : each window, with whether the relevant pairs are counted in it, or the other pairs
-    """
+    """The pairs below each window, and those inside it in bins of equal width; True: relevant pairs are counted."""
 
     def count(stripe: Stripe) -> tuple[Counter[Any], dict[tuple[ValueWindow, bool], Bins]]:
         block, one = ordered(pool.gauge.wide_values(stripe, pool.columns(stripe))), np.array([1])
@@ -229,7 +231,7 @@ def _narrowed(rank: int, window: ValueWindow, below: int, bins: Bins) -> tuple[V
 
 
 def _proven(pool: Pool, windows: dict[int, ValueWindow], progress: Progress) -> dict[int, OrderStatistic]:
-    wide = {rank: widened(pool.gauge, window) for rank, window in windows.items()}
+    wide = {rank: window.widened(pool.gauge) for rank, window in windows.items()}
     below, tables = tabulated(pool, set(wide.values()), progress)
     orders = {}
     for rank, window in wide.items():
@@ -237,28 +239,8 @@ def _proven(pool: Pool, windows: dict[int, ValueWindow], progress: Progress) -> 
         ends = list(accumulate((tables[window][key] for key in keys), initial=below[window]))
         place = bisect_right(ends, rank) - 1
         orders[rank] = OrderStatistic(keys[place] * pool.gauge.unit, ends[place], ends[place + 1] - ends[place])
-        check_window(pool.gauge, orders[rank].key, window)
+        window.check(pool.gauge, orders[rank].key)
     return orders
-
-
-def widened(gauge: Gauge, window: ValueWindow) -> ValueWindow:
-    """The window, widened on both sides by the error of a value."""
-    if gauge.certain:
-        return window
-    low, high = window.ends()
-    return ValueWindow(*ordered(np.array([low - gauge.reach(low), high + gauge.reach(high)])).tolist())
-
-
-def check_window(gauge: Gauge, key: Real, window: ValueWindow) -> None:
-    """Check that the errors cannot move a pair from outside the window across this exact key."""
-    if gauge.certain:
-        return
-    low, high = window.ends()
-    value = gauge.near(key)
-    above = math.isinf(low) or low + gauge.reach(low) / 2 <= value
-    below = math.isinf(high) or value <= high - gauge.reach(high) / 2
-    if not (above and below):
-        raise AssertionError(f"a distance of {value} is too near to the ends of its window, {low} to {high}")
 
 
 def tabulated(
@@ -299,7 +281,7 @@ def tabulated(
     return below, tables
 
 
-def relevant_beyond(pool: Pool, cuts: Sequence[Real], n_relevant: int) -> list[tuple[int, int]]:
+def relevant_beyond(pool: Pool, cuts: Sequence[Real]) -> list[tuple[int, int]]:
     """For each cut, which is an exact key, the numbers of relevant pairs strictly farther and exactly as far."""
     gauge = pool.gauge
     values = [gauge.near(cut) for cut in cuts]
@@ -310,5 +292,5 @@ def relevant_beyond(pool: Pool, cuts: Sequence[Real], n_relevant: int) -> list[t
             sum(weight for key, weight in table.items() if holds(key * gauge.unit, cut))
             for holds in (operator.le, operator.eq)
         )
-        counts.append((n_relevant - nearer - not_farther, equal))
+        counts.append((pool.n_relevant - nearer - not_farther, equal))
     return counts

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.analyses.rates import pictures
 from tieproof.analyses.rates.decisions import BestThreshold, Decisions, FoldAccuracy, best, of_ranking, plain
 from tieproof.analyses.rates.result import EqualErrorRate, tied_estimate
 from tieproof.errors import InputError
@@ -17,13 +18,11 @@ from tieproof.evaluation.intervals import Interval, check_confidence
 from tieproof.inputs.options import as_shares
 from tieproof.measures import AP, AUC
 from tieproof.measures.statistics.resampling import RESAMPLES, below, quantile, raw
-from tieproof.show.files import takes_path
 from tieproof.show.parts import fixed
 from tieproof.show.shown import Shown, Table
 from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
 
-_TARGETS, _RATES = (0.05, 0.01), (0.1, 0.01, 0.001)
-"""The probabilities of a target, and the false match rates, that the table shows."""
+_TARGETS, _RATES = (0.05, 0.01), (0.1, 0.01, 0.001)  # the probabilities of a target and the rates of the table
 
 
 class OfSubjects(NamedTuple):
@@ -124,14 +123,9 @@ class DetCurve(Shown):
         beyond = int(self.false_non_matches[min(place, len(self.thresholds) - 1)])
         if place == len(self.thresholds):
             return Estimate(1.0, 1.0, 1.0, 0.0)
-        matches = int(self.false_matches[place - 1])
-        fnmr = tied_estimate(
-            beyond,
-            int(self.false_non_matches[place - 1]) - beyond,
-            self.relevant_pairs,
-            allowed - matches + 1,
-            int(self.false_matches[place]) - matches,
-        )
+        matches, tied = int(self.false_matches[place - 1]), int(self.false_non_matches[place - 1]) - beyond
+        others = int(self.false_matches[place]) - matches
+        fnmr = tied_estimate(beyond, tied, self.relevant_pairs, allowed - matches + 1, others)
         return Estimate(1 - fnmr.upper, 1 - fnmr.expected, 1 - fnmr.lower, fnmr.std)
 
     def min_dcf(self, p_target: float, *, c_miss: float = 1.0, c_fa: float = 1.0) -> Bounds[float]:
@@ -255,18 +249,7 @@ class DetCurve(Shown):
         low, high = (quantile(np.sort(drawn), (1 + side * confidence) / 2) for side in (-1, 1))
         return Interval(value, low, high, confidence, "percentile", "statistic")
 
-    @takes_path
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the curve on axes of normal deviates (Martin et al. 1997), and the area that ties leave open.
-
-        ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
-
-        Returns the axes. Rates below 0.005% and above 99.5% are at the edge. Raises MissingExtraError if matplotlib
-        is not installed.
-        """
-        from tieproof.analyses.rates.pictures import draw
-
-        return draw(self, ax)
+    plot = pictures.plot
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers of pairs, the equal error rate and the numbers of the table."""
@@ -306,6 +289,5 @@ class DetCurve(Shown):
         return Table(("measure", "lower", "upper"), [rows], notes, ("lower", "upper"))
 
     def __repr__(self) -> str:
-        """A short text with the equal error rate."""
         eer = self.eer
         return f"<DetCurve of {self.relevant_pairs:,} relevant pairs: EER {fixed(eer.lower)} to {fixed(eer.upper)}>"

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from tieproof.analyses.rates.both_rates import equal_error_rate, steps
 from tieproof.analyses.rates.counting import order_statistics, relevant_beyond
-from tieproof.analyses.rates.crossing import equal_error_rate
 from tieproof.analyses.rates.curve import DetCurve
 from tieproof.analyses.rates.pool import Pool
 from tieproof.analyses.rates.result import METHODS, ErrorRates, Method, OperatingPoint, tied_estimate
-from tieproof.analyses.rates.steps import steps
 from tieproof.distances import DistanceFunction, DistanceName
 from tieproof.distances.exact.bounds import check_products, single_threaded
 from tieproof.distances.exact.reals import least_rounding_to
@@ -24,8 +23,7 @@ from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import as_shares, check_choice
 from tieproof.ties import Estimate, FloatArray
 
-PASSES, PASSES_OF_EER, PASSES_OF_CURVE = 2, 4, 2
-"""The usual numbers of passes over all pairs, if the sample of pairs gives the right windows at once."""
+PASSES, PASSES_OF_EER, PASSES_OF_CURVE = 2, 4, 2  # over all pairs, if a sample gives the right windows at once
 
 
 @unchanged_files
@@ -114,16 +112,15 @@ def fnmr_at_fmr(
     passes = PASSES + (PASSES_OF_EER if eer or curve else 0) + (PASSES_OF_CURVE if curve else 0)
     check_products()
     with watched(progress)(passes * pool.entries) as advance, single_threaded():
-        n_relevant, n_others = pool.totals()
         with about(problem.judged_by):
-            check_counts(n_relevant, n_others)
+            check_counts(pool.n_relevant, pool.n_others)
         find = _linear_points if method == "linear" else _exact_points
-        points = tuple(find(pool, rates, n_relevant, n_others, advance))
-        equal = equal_error_rate(pool, n_relevant, n_others, advance) if eer or curve else None
+        points = tuple(find(pool, rates, advance))
+        equal = equal_error_rate(pool, advance) if eer or curve else None
         if equal is not None:
             _check_threshold(equal.threshold, equal.after[0])
-        counted = DetCurve(*steps(pool, n_relevant, n_others, advance), _eer=equal) if curve else None
-        return ErrorRates(method, problem.called, n_relevant, n_others, points, equal, counted)
+        counted = DetCurve(*steps(pool, advance), _eer=equal) if curve else None
+        return ErrorRates(method, problem.called, pool.n_relevant, pool.n_others, points, equal, counted)
 
 
 @unchanged_files
@@ -213,34 +210,30 @@ def as_distances(values: Any, name: str) -> FloatArray:
     return array.astype(np.float64)
 
 
-def _linear_points(
-    pool: Pool, rates: Sequence[float], n_relevant: int, n_others: int, progress: Progress
-) -> Iterator[OperatingPoint]:
+def _linear_points(pool: Pool, rates: Sequence[float], progress: Progress) -> Iterator[OperatingPoint]:
     """Thresholds between float64 distances; a relevant pair counts if its float64 distance is at or beyond it."""
-    places = [linear_place(rate, n_others) for rate in rates]
-    orders = order_statistics(pool, [rank for place in places for rank in place[:2]], n_others, progress)
+    places = [linear_place(rate, pool.n_others) for rate in rates]
+    orders = order_statistics(pool, [rank for place in places for rank in place[:2]], progress)
     thresholds = []
     for rate, (first, second, part) in zip(rates, places, strict=True):
         near, far = (pool.gauge.distance(orders[rank].key) for rank in (first, second))
         thresholds.append(_check_threshold(between(near, far, part), rate))
     boundaries = [least_rounding_to(threshold) for threshold in thresholds]
-    counts = relevant_beyond(pool, [pool.gauge.key_of(boundary) for boundary, _ in boundaries], n_relevant)
+    counts = relevant_beyond(pool, [pool.gauge.key_of(boundary) for boundary, _ in boundaries])
     for rate, threshold, (_, reached), (beyond, equal) in zip(rates, thresholds, boundaries, counts, strict=True):
-        share = (beyond + (equal if reached else 0)) / n_relevant
+        share = (beyond + (equal if reached else 0)) / pool.n_relevant
         yield OperatingPoint(rate, threshold, Estimate(share, share, share, 0.0))
 
 
-def _exact_points(
-    pool: Pool, rates: Sequence[float], n_relevant: int, n_others: int, progress: Progress
-) -> Iterator[OperatingPoint]:
+def _exact_points(pool: Pool, rates: Sequence[float], progress: Progress) -> Iterator[OperatingPoint]:
     """Thresholds that are distances, compared as real numbers."""
-    ranks = [_exact_rank(rate, n_others) for rate in rates]
-    orders = order_statistics(pool, ranks, n_others, progress)
-    counts = relevant_beyond(pool, [Fraction(orders[rank].key) for rank in ranks], n_relevant)
+    ranks = [_exact_rank(rate, pool.n_others) for rate in rates]
+    orders = order_statistics(pool, ranks, progress)
+    counts = relevant_beyond(pool, [Fraction(orders[rank].key) for rank in ranks])
     for rate, rank, (beyond, equal) in zip(rates, ranks, counts, strict=True):
         order = orders[rank]
         threshold = _check_threshold(pool.gauge.distance(order.key), rate)
-        fnmr = tied_estimate(beyond, equal, n_relevant, rank - order.before + 1, order.equal)
+        fnmr = tied_estimate(beyond, equal, pool.n_relevant, rank - order.before + 1, order.equal)
         yield OperatingPoint(rate, threshold, fnmr)
 
 
@@ -259,7 +252,6 @@ def check_counts(relevant: int, others: int) -> None:
 
 
 def _check_threshold(threshold: float, fmr: float) -> float:
-    """Return the threshold, or refuse one that overflows float64."""
     if not math.isfinite(threshold):
         raise InputError(
             f"The distance at the false match rate {fmr:g} exceeds the largest float64. Divide all embeddings by one "
@@ -279,11 +271,7 @@ def linear_place(fmr: float, count: int) -> tuple[int, int, float]:
 
 
 def between(first: float, second: float, part: float) -> float:
-    """Interpolate between two numbers from the nearer end, as numpy.quantile does.
-
-    >>> between(3.0, 4.0, 0.25)
-    3.25
-    """
+    """Interpolate between two numbers from the nearer end, as numpy.quantile does."""
     if part < 0.5:
         return first + (second - first) * part
     return second - (second - first) * (1 - part)

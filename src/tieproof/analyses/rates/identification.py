@@ -24,11 +24,8 @@ from tieproof.show.parts import NUMBERS, REPORT, count, fixed, numbers
 from tieproof.show.shown import Shown, Table
 from tieproof.ties import Bounds, Estimate
 
-_QUERIES = 1024
-"""The queries whose relevant items are listed at a time."""
-
-FPIR = (0.1, 0.01)
-"""The false positive identification rates of IJB-C."""
+_QUERIES = 1024  # the queries whose relevant items are listed at a time
+FPIR = (0.1, 0.01)  # the false positive identification rates of IJB-C
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tieproof.show import style
+from tieproof.show.files import takes_path
 from tieproof.show.parts import fixed
 from tieproof.ties import FloatArray
 
@@ -17,8 +18,15 @@ _FEWEST, _MOST = 0.00005, 0.995
 """The rates that the picture marks, and the smallest and the largest one that it shows."""
 
 
-def draw(curve: "DetCurve", ax: Any) -> Any:
-    """Draw a curve on axes of normal deviates, as `DetCurve.plot` says."""
+@takes_path
+def plot(curve: "DetCurve", ax: Any = None) -> Any:
+    """Draw the curve on axes of normal deviates (Martin et al. 1997), and the area that ties leave open.
+
+    ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
+
+    Returns the axes. Rates below 0.005% and above 99.5% are at the edge. Raises MissingExtraError if matplotlib is
+    not installed.
+    """
     ax = style.axes_or_new(ax, "DetCurve.plot", height=4.8)
     across, up = _deviates(curve.fmr), _deviates(curve.fnmr)
     before = np.concatenate([up[:1], up[:-1]])
@@ -35,9 +43,8 @@ def draw(curve: "DetCurve", ax: Any) -> Any:
     names = [f"{100 * tick:g}%" for tick in _TICKS]
     ax.set_xticklabels(names, fontsize=8)
     ax.set_yticklabels(names, fontsize=8)
-    ax.set_title(
-        f"EER {fixed(eer.lower)} to {fixed(eer.upper)} over all orderings of tied pairs", loc="left", fontsize=10
-    )
+    title = f"EER {fixed(eer.lower)} to {fixed(eer.upper)} over all orderings of tied pairs"
+    ax.set_title(title, loc="left", fontsize=10)
     style.legend_below(ax, 3)
     return ax
 

@@ -13,25 +13,20 @@ from tieproof.inputs.relevance import Relevance, pointers
 from tieproof.native.threads import cut, in_order, stripes
 from tieproof.ties import FloatArray, IntArray
 
-BYTES_PER_ENTRY = 96
-"""The largest memory for an entry of a stripe: its value, and the data that a table is made from."""
-
-BYTES_PER_PAIR = 128
-"""The memory for a relevant or excluded pair while it is listed."""
+BYTES_PER_ENTRY = 96  # the largest memory for an entry of a stripe: its value, and the data that a table is made from
+BYTES_PER_PAIR = 128  # the memory for a relevant or excluded pair while it is listed
 
 Counted = TypeVar("Counted")
 
-ListedPairs = tuple[IntArray, IntArray]
-"""Pairs: the row within a stripe, and the distinct item row."""
-
+ListedPairs = tuple[IntArray, IntArray]  # the row within a stripe, and the distinct item row
 Stripe = slice
-Table = Counter[Any]
-"""Exact keys, each with its number of pairs."""
+Table = Counter[Any]  # exact keys, each with its number of pairs
 
 
 class Pool:
     """The (query, item) pairs of an evaluation, in blocks of values.
 
+    n_relevant, n_others : the numbers of pairs that are relevant, and that are neither relevant nor excluded
     mirrored : whether (q, i) and (i, q) have the same distance and the same relevance, so that only one of them is
         computed and counts twice
     """
@@ -50,6 +45,7 @@ class Pool:
         self.pairs_at_a_time = max(1, share // BYTES_PER_PAIR)
         rows = min(LARGEST_STRIPE, max(1, share // BYTES_PER_ENTRY // self.width), -(-self.height // self.threads))
         self.rows = gauge.stripe_rows or rows
+        self.n_relevant, self.n_others = self._totals()
 
     def stripes(self) -> Iterator[Stripe]:
         """Yield stripes of all distinct query rows."""
@@ -60,8 +56,7 @@ class Pool:
         """The approximate number of pairs of distinct rows in a pass."""
         return self.height * self.width // (2 if self.mirrored else 1)
 
-    def totals(self) -> tuple[int, int]:
-        """The numbers of pairs that are relevant, and that are neither relevant nor excluded."""
+    def _totals(self) -> tuple[int, int]:
         n_relevant = n_excluded = 0
         for stripe in self.stripes():
             for relevant, excluded in self.listed(stripe):

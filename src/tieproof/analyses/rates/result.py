@@ -1,7 +1,8 @@
 """`ErrorRates`: the false non-match rate at each false match rate, as numbers, text and page."""
 
 import math
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -115,12 +116,11 @@ class ErrorRates(Shown, AsPage):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain numbers, strings, lists and dictionaries."""
-        whole = asdict(replace(self, eer=None, curve=None))
-        asked = {name: getattr(self, name) for name in ("eer", "curve")}
-        for name, found in asked.items():
-            del whole[name]
+        whole: dict[str, Any] = {**vars(self), "points": [asdict(point) for point in self.points]}
+        for name in ("eer", "curve"):
+            found = whole.pop(name)
             whole |= {} if found is None else {name: found.to_dict()}
-        return {**whole, "points": list(whole["points"])}
+        return whole
 
     def _page(self) -> tuple[str, dict[str, Any]]:
         return "rates.html", {
@@ -132,27 +132,26 @@ class ErrorRates(Shown, AsPage):
 
     def _table(self) -> Table:
         rows = [(f"{point.fmr:g}", f"{point.threshold:.6g}", *numbers(point.fnmr)) for point in self.points]
-        counted = f"{self.relevant_pairs:,} relevant and {self.other_pairs:,} other pairs"
         header = ("FMR", "threshold", *NUMBERS)
-        notes = []
+        return Table(header, [rows], [*self._sentences()], header)
+
+    def _sentences(self) -> Iterator[str]:
         if self.eer is not None:
-            notes.append(
+            yield (
                 f"The equal error rate is {self.eer.lower:.4f} to {self.eer.upper:.4f} over all orderings of tied "
                 f"pairs, {self.eer.interpolated:.4f} by interpolation; the rates cross at the distance "
                 f"{self.eer.threshold:.6g}."
             )
         if self.curve is not None:
-            figures = [
-                f"{name} {bounds.lower:.4f} to {bounds.upper:.4f}" for name, bounds in self.curve.figures().items()
+            _, *figures = [
+                f"{name} {each.lower:.4f} to {each.upper:.4f}" for name, each in self.curve.figures().items()
             ]
-            notes.append(f"Over all orderings of tied pairs: {', '.join(figures[1:])}.")
-        report = ["FNMR is an error: report 'expected' with its interval, and 'upper' for claims."]
-        notes += [
-            f"Counted {counted} by {_ranked_by(self)}.",
-            *(report if self.method == "exact" else []),
-            MEANINGS[self.method],
-        ]
-        return Table(header, [rows], notes, header)
+            yield f"Over all orderings of tied pairs: {', '.join(figures)}."
+        counted = f"{self.relevant_pairs:,} relevant and {self.other_pairs:,} other pairs"
+        yield f"Counted {counted} by {_ranked_by(self)}."
+        if self.method == "exact":
+            yield "FNMR is an error: report 'expected' with its interval, and 'upper' for claims."
+        yield MEANINGS[self.method]
 
     def to_text(self, width: int | None = None, color: bool = False, explain: bool = False) -> str:
         """The table that the command line shows; FMR and threshold, which may be long, are aligned to the left.
@@ -163,7 +162,6 @@ class ErrorRates(Shown, AsPage):
         return text(self._table()._replace(numbers=NUMBERS), width, color, explain)
 
     def __repr__(self) -> str:
-        """A short text with the rates."""
         shown = ", ".join(f"FNMR {point.fnmr:.4f} at FMR {point.fmr:g}" for point in self.points)
         return f"<ErrorRates of {count(self.relevant_pairs, 'relevant pair')}: {shown}>"
 

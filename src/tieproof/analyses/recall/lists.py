@@ -19,9 +19,6 @@ def as_found(ids: Any, distances: Any, n_items: int | None) -> FoundLists:
     """Return the lists that an index found, checked.
 
     Nothing was found where the id is -1 or the largest number of uint32 or uint64, or where the distance is NaN.
-
-    >>> as_found([[2, 0, -1]], [[0.5, float("nan"), 9.0]], None).ids.tolist()
-    [[2, -1, -1]]
     """
     ids, distances = _as_matrices(ids, distances)
     with about("found"):
@@ -40,12 +37,7 @@ def as_found(ids: Any, distances: Any, n_items: int | None) -> FoundLists:
 
 
 def _as_matrices(found: Any, distances: Any) -> tuple[Any, Any]:
-    """Return ids and distances of all queries; anything but answers of these libraries is returned as it is.
-
-    >>> from types import SimpleNamespace as Point
-    >>> _as_matrices([[Point(id=4, score=0.5)], [Point(id=7, score=0.5), Point(id=2, score=0.25)]], None)[0].tolist()
-    [[4, -1], [7, 2]]
-    """
+    """Return ids and distances of all queries; anything but answers of these libraries is returned as it is."""
     with about("found"), calling(dict.fromkeys(("ids", "distances", "scores", "counts"), "found")):
         returned = as_returned(found, distances, None, None)
         if returned.ids is found:
@@ -67,11 +59,7 @@ def _filled(rows: list[Array], lengths: IntArray, least: Any, nothing: float) ->
 
 
 def _even(rows: Any, name: str, least: Any, nothing: float) -> Any:
-    """Return lists of different lengths as a matrix filled up with `nothing`; anything else unchanged.
-
-    >>> _even([[4, 7], [5]], "ids", np.int64, NOTHING).tolist()
-    [[4, 7], [5, -1]]
-    """
+    """Return lists of different lengths as a matrix filled up with `nothing`; anything else unchanged."""
     rowwise = isinstance(rows, list | tuple) and all(
         hasattr(row, "__len__") and getattr(row, "ndim", 1) for row in rows
     )
@@ -82,11 +70,7 @@ def _even(rows: Any, name: str, least: Any, nothing: float) -> Any:
 
 
 def as_truth(truth: Any, n_items: int | None) -> ListedTruth:
-    """Return the true nearest items and their distances, checked.
-
-    >>> as_truth(([[4, 7]], [[0.9, 0.8]]), None).small_is_near
-    False
-    """
+    """Return the true nearest items and their distances, checked."""
     with about("truth"):
         if not isinstance(truth, tuple | list) or len(truth) != 2:
             advice = (
@@ -169,11 +153,7 @@ def _is_rising(distances: Array) -> bool:
 
 
 def as_cutoffs(k: Any) -> tuple[int, ...]:
-    """Numbers of neighbors, one or several, each once.
-
-    >>> as_cutoffs(10), as_cutoffs([1, 10, 1])
-    ((10,), (1, 10))
-    """
+    """Numbers of neighbors, one or several, each once."""
     several = one_or_several(k)
     if not several:
         raise InputError("k is missing. Pass the number of nearest neighbors, such as k=10 or k=(1, 10, 100).", "k")

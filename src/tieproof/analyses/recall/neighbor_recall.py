@@ -8,7 +8,7 @@ import numpy as np
 
 from tieproof.analyses.recall.lists import as_cutoffs, as_found, as_truth
 from tieproof.analyses.recall.result import NeighborRecall, RecallAtK
-from tieproof.analyses.recall.truths import FoundLists, TrueNeighbors, certified, certified_truth, ranked_truth
+from tieproof.analyses.recall.truths import FoundLists, TrueNeighbors, certified_truth, ranked_truth
 from tieproof.distances import DistanceFunction, DistanceName
 from tieproof.errors import InputError, about, calling
 from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_search, watched
@@ -138,7 +138,7 @@ def neighbor_recall(
         if n_items is not None:
             check_whole("n_items", n_items)
         is_folder = isinstance(truth, str | os.PathLike)
-        known = certified_truth(certified(truth, n_items)) if is_folder else as_truth(truth, n_items).truth()
+        known = certified_truth(truth, n_items) if is_folder else as_truth(truth, n_items).truth()
     else:
         if queries is None or n_items is not None:
             raise InputError(

@@ -3,12 +3,13 @@
 import math
 import numbers
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tieproof.analyses.recall.truths import certified
+from tieproof.analyses.neighbors.certificate import read_truth
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_array, check_count, type_name
 from tieproof.inputs.identities import as_int64
@@ -17,8 +18,7 @@ from tieproof.show.parts import count
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, FloatArray, IntArray
 
-_WRITTEN = ("true", "found", "hits", "repeated")
-"""The counts of each query that files have."""
+_WRITTEN = ("true", "found", "hits", "repeated")  # the counts of each query that files have
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,38 +102,32 @@ class RangeRecall(Shown, AsFrame):
         return {"query": np.arange(len(self.true)), "recall": self.per_query, **counts}
 
     def _table(self) -> Table:
-        hits, repeated = int(self.hits.sum()), int(self.repeated.sum())
-        note = (
-            f"Of {count(int(self.true.sum()), 'true item')} of {count(len(self.true), 'query')}, {hits:,} "
-            f"{'was' if hits == 1 else 'were'} found, among {count(int(self.found.sum()), 'different item')}"
-        )
-        if repeated:
-            note += (
-                f"; {count(repeated, 'place')} {'holds' if repeated == 1 else 'hold'} an item that its list has "
-                "already and that counts only once"
-            )
-        empty = int((self.true == 0).sum())
-        right = int(((self.true == 0) & (self.found == 0)).sum())
-        without = (
-            f"{count(empty, 'query')} without a true item: in the mean, {right:,} (nothing found) as 1, others as 0."
-        )
         theirs = [f"{value:.4f}" for value in self.of_others.values()]
         rows = [("recall", f"{self.recall:.4f}", f"{self.mean_recall:.4f}"), ("big-ann recall", *theirs)]
         header = ("items within the radius", "over all", "mean of queries")
-        return Table(header, [rows], notes=[f"{note}.", *([without] if empty else [])], numbers=header[1:])
+        return Table(header, [rows], [*self._sentences()], header[1:])
+
+    def _sentences(self) -> Iterator[str]:
+        hits, repeated = int(self.hits.sum()), int(self.repeated.sum())
+        holds = "holds" if repeated == 1 else "hold"
+        again = f"; {count(repeated, 'place')} {holds} an item that its list has already and that counts only once"
+        yield (
+            f"Of {count(int(self.true.sum()), 'true item')} of {count(len(self.true), 'query')}, {hits:,} "
+            f"{'was' if hits == 1 else 'were'} found, among {count(int(self.found.sum()), 'different item')}"
+            f"{again if repeated else ''}."
+        )
+        if empty := int((self.true == 0).sum()):
+            right = int(((self.true == 0) & (self.found == 0)).sum())
+            without = f"{count(empty, 'query')} without a true item"
+            yield f"{without}: in the mean, {right:,} (nothing found) as 1, others as 0."
 
     def __repr__(self) -> str:
-        """A short text with the recall over all items, and the mean over queries."""
         means = f"{self.recall:.4f} overall, {self.mean_recall:.4f} on average"
         return f"<RangeRecall of {count(len(self.true), 'query')}: {means}>"
 
 
 def _of_each(hits: IntArray, true: IntArray, found: IntArray) -> FloatArray:
-    """The hits of each query divided by its true items.
-
-    >>> _of_each(np.array([1, 0, 0]), np.array([2, 0, 0]), np.array([1, 0, 3])).tolist()
-    [0.5, 1.0, 0.0]
-    """
+    """The hits of each query divided by its true items."""
     return np.asarray(np.where(true > 0, hits / np.maximum(true, 1), found == 0))
 
 
@@ -234,7 +228,7 @@ def _within(folder: str | os.PathLike[str], radius: Any, found: IntArray) -> tup
             "the distance of the truth.",
             "radius",
         )
-    near = certified(folder, None)
+    _, near = read_truth(folder)
     if found.max(initial=-1) >= near.n_items:
         raise InputError(
             f"The found ids contain {found.max()}, but the truth in {os.fspath(folder)} has {near.n_items} items. "

@@ -9,7 +9,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import over_queries
-from tieproof.show.parts import MOST_SHOWN, NUMBERS, Row, count, distance_meant, more_than, numbers
+from tieproof.show.parts import NUMBERS, Row, count, distance_meant, first_of, numbers
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, BoolArray, Estimate, FloatArray, IntArray, columns_of, for_loggers
 
@@ -167,26 +167,15 @@ class NeighborRecall(Shown, AsFrame):
         return table
 
     def _table(self) -> Table:
-        return Table(
-            ("recall", *NUMBERS),
-            [_rows(point) for point in self.points],
-            notes=list(_sentences(self)),
-            numbers=NUMBERS,
-        )
+        return Table(("recall", *NUMBERS), [*map(_rows, self.points)], [*_sentences(self)], NUMBERS)
 
     def __repr__(self) -> str:
-        """A short text with the recalls."""
-        shown = ", ".join(f"{point.recall:.4f} at k = {point.k:,}" for point in self.points[:MOST_SHOWN])
-        return f"<NeighborRecall of {count(self.queries, 'query')}: {shown}{more_than(len(self.points))}>"
+        shown = first_of([f"{point.recall:.4f} at k = {point.k:,}" for point in self.points])
+        return f"<NeighborRecall of {count(self.queries, 'query')}: {shown}>"
 
 
 def _named(point: RecallAtK) -> str:
-    """The name of a row: how many nearest items are sought, and among how many found items.
-
-    >>> import tieproof as tp
-    >>> _named(tp.neighbor_recall([[0, 2, 2]], ([[0]], [[1.0]]), k=1, among=3).points[0])
-    '1 nearest among 3'
-    """
+    """The name of a row: how many nearest items are sought, and among how many found items."""
     return f"{point.k:,} nearest" + (f" among {point.among:,}" if point.among > point.k else "")
 
 
@@ -197,7 +186,6 @@ def _rows(point: RecallAtK) -> list[Row]:
 
 
 def _sentences(result: NeighborRecall) -> Iterator[str]:
-    """Sentences on what was left out, on which number to report, on each k, on the lists and on the columns."""
     if result.skipped:
         yield f"Left out: {count(len(result.skipped), 'query')} with no item to find."
     if any(point.left_open and point.cut_off.any() for point in result.points):
@@ -218,7 +206,6 @@ def _sentences(result: NeighborRecall) -> Iterator[str]:
 
 
 def _notable(point: RecallAtK) -> Iterator[str]:
-    """How many queries ties leave open, and which places of the lists hold no new item."""
     if point.left_open:
         yield f"ties leave {count(point.left_open, 'query')} open"
     if point.fewer.any():

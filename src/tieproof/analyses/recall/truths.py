@@ -21,8 +21,7 @@ from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.measures import parse
 from tieproof.ties import NO_RANK, Array, BoolArray, FloatArray, IntArray, Parts, Ties
 
-NEAR = 1e-6
-"""Two distances of a truth that differ by less than this are a tie for big-ann-benchmarks."""
+NEAR = 1e-6  # two distances of a truth that differ by less than this are a tie for big-ann-benchmarks
 
 ANN_BENCHMARKS = {
     "ann-benchmarks k-nn": (1e-3, 1.0),
@@ -53,12 +52,7 @@ class FoundLists(NamedTuple):
 
 
 class FoundItems(NamedTuple):
-    """The first items of the lists of each query.
-
-    ids : (q, n)
-    counted : (q, n) whether an item occurs for the first time in its list
-    repeated : (q, n) whether an item has already occurred in its list
-    """
+    """The first items of the lists of each query, (q, n): which occur for the first time, and which again."""
 
     ids: IntArray
     counted: BoolArray
@@ -170,12 +164,9 @@ class ListedTruth(NamedTuple):
         close = np.abs(self.distances[:, k - 1 : k] - self.distances[:, k:]) < NEAR
         extended = np.ones(self.ids.shape, dtype=np.bool_)
         extended[:, k:] = np.logical_and.accumulate(close, axis=1)
-        return np.array(
-            [
-                len(set(true[kept].tolist()) & (set(items.tolist()) - {NOTHING}))
-                for items, true, kept in zip(found, self.ids, extended, strict=True)
-            ]
-        )
+        lists = zip(found, self.ids, extended, strict=True)
+        both = (set(true[kept].tolist()) & (set(items.tolist()) - {NOTHING}) for items, true, kept in lists)
+        return np.array([*map(len, both)])
 
 
 def ranked_truth(search: Search, watch: Watch) -> TrueNeighbors:
@@ -195,20 +186,15 @@ def ranked_truth(search: Search, watch: Watch) -> TrueNeighbors:
     return TrueNeighbors(search.called, n_queries, n_items, n_items, matches, parts, search.budget)
 
 
-def certified(folder: str | os.PathLike[str], n_items: int | None) -> Neighbors:
-    """Read the folder of a truth; InputError if it contradicts its certificate, or has other items."""
-    _, neighbors = read_truth(folder)
-    if n_items not in (None, neighbors.n_items):
+def certified_truth(folder: str | os.PathLike[str], n_items: int | None) -> TrueNeighbors:
+    """The neighbors in a folder that `truth` wrote; InputError if it contradicts its certificate or `n_items`."""
+    _, near = read_truth(folder)
+    if n_items not in (None, near.n_items):
         raise InputError(
-            f"n_items is {n_items}, but the truth in {os.fspath(folder)} has {neighbors.n_items} items. Leave "
-            "n_items out.",
+            f"n_items is {n_items}, but the truth in {os.fspath(folder)} has {near.n_items} items. Leave n_items "
+            "out.",
             "n_items",
         )
-    return neighbors
-
-
-def certified_truth(near: Neighbors) -> TrueNeighbors:
-    """The neighbors in a folder that `truth` wrote."""
 
     def parts(found: FoundItems) -> Parts:
         return [(np.arange(near.n_queries), _ties(near, found))]
@@ -238,12 +224,7 @@ def _ties(near: Neighbors, found: FoundItems) -> Ties:
 
 
 def _is_found(true: IntArray, found: FoundItems) -> BoolArray:
-    """Return which of the true items of each query were found.
-
-    >>> found = FoundLists(np.array([[7, 7, 3], [5, -1, 7]]), None).first(3)
-    >>> _is_found(np.array([[3, 4, 7], [3, 4, 7]]), found).tolist()
-    [[True, False, True], [False, False, True]]
-    """
+    """Return which of the true items of each query were found."""
     query, item = found.pairs()
     names, numbers = np.unique(np.concatenate([true.ravel(), item]), return_inverse=True)
     of_query = np.repeat(np.arange(len(true)), true.shape[1])

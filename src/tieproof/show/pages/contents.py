@@ -16,23 +16,14 @@ from tieproof.show.printable import in_one_line, printable
 _MIME = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
 """Extensions of images that browsers show, and their media types."""
 
-_EXTENSIONS = (*_MIME, ".bmp", ".tif", ".tiff")
-"""Extensions by which a text is recognized as the name of an image."""
-
+_EXTENSIONS = (*_MIME, ".bmp", ".tif", ".tiff")  # by which a text is recognized as the name of an image
 _FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
 """The formats that Pillow may open; for some other formats it starts another program."""
 
-CHARACTERS = 320_000
-"""The most characters of all embedded images, so that a page of 10,000 queries stays below 1 MB."""
-
-_SMALL = 24_000
-"""The most bytes of a file that is embedded unchanged."""
-
-SIDE = 96
-"""The longer side of a thumbnail, in pixels."""
-
-_LETTERS = 240
-"""The most characters of a text that are shown."""
+CHARACTERS = 320_000  # the most characters of all embedded images, so that a page of 10,000 queries stays below 1 MB
+_SMALL = 24_000  # the most bytes of a file that is embedded unchanged
+SIDE = 96  # the longer side of a thumbnail, in pixels
+_LETTERS = 240  # the most characters of a text that are shown
 
 
 class Content(NamedTuple):
@@ -96,11 +87,7 @@ class Contents:
 
 
 class EmbeddedImages:
-    """Embeds images while there is room, reads each file only once, and counts those that are not shown.
-
-    >>> EmbeddedImages().embedded(Path("no such file.png"))
-    ''
-    """
+    """Embeds images while there is room, reads each file only once, and counts those that are not shown."""
 
     def __init__(self, characters: int = CHARACTERS) -> None:
         self.room = characters
@@ -149,11 +136,7 @@ def _checked(items: Any, count: int | None, argument: str) -> Sequence[Any] | Ma
 
 
 def _ends_as_image(given: Any) -> bool:
-    """Whether a text may be the name of an image.
-
-    >>> _ends_as_image("cats/one.JPG"), _ends_as_image("a cat")
-    (True, False)
-    """
+    """Whether a text may be the name of an image."""
     return isinstance(given, str) and len(given) < 4096 and "\0" not in given and given.lower().endswith(_EXTENSIONS)
 
 

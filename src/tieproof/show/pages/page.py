@@ -10,21 +10,14 @@ import numpy as np
 from tieproof.errors import library
 from tieproof.installed import __version__
 from tieproof.show.drawing import in_steps, sort
-from tieproof.show.parts import count, fixed, signed
+from tieproof.show.parts import chance, count, fixed, signed
 from tieproof.show.printable import in_one_line, printable
 from tieproof.ties import Estimate, FloatArray
 
-SIDE = 1000
-"""The width and height of a picture in units; it is stretched to its size on the page."""
-
-STEPS = 120
-"""The most steps of a curve over queries: more than a reader can tell apart in a picture of that size."""
-
-_TICKS = 4
-"""The approximate number of steps between the numbers under an axis."""
-
-_ROUNDING = 1e-9
-"""The largest difference between numbers on an axis that counts as rounding."""
+SIDE = 1000  # the width and height of a picture in units; it is stretched to its size on the page
+STEPS = 120  # the most steps of a curve over queries: more than a reader can tell apart in a picture of that size
+_TICKS = 4  # the approximate number of steps between the numbers under an axis
+_ROUNDING = 1e-9  # the largest difference between numbers on an axis that counts as rounding
 
 
 class Axis(NamedTuple):
@@ -118,21 +111,8 @@ def steps(across: Sequence[int], values: Sequence[float]) -> Iterator[str]:
 
 
 def _fixed(value: float, digits: int | None = None) -> str:
-    """A number as in tables, or with other decimals; a dash for NaN.
-
-    >>> _fixed(0.25), _fixed(float("nan"))
-    ('0.2500', '–')
-    """
+    """A number as in tables, or with other decimals; a dash for NaN."""
     return "–" if value != value else fixed(value) if digits is None else f"{value:.{digits}f}"
-
-
-def _chance(value: float) -> str:
-    """A p-value with four decimals.
-
-    >>> _chance(0.25), _chance(1e-9)
-    ('0.2500', '< 0.0001')
-    """
-    return "< 0.0001" if value < 0.0001 else _fixed(value)
 
 
 def isolated(name: object) -> str:
@@ -157,7 +137,7 @@ def templates() -> Any:
     )
     environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "ensure_ascii": False, "separators": (",", ":")}
     environment.filters |= {
-        "chance": _chance,
+        "chance": lambda value: chance(value, below="< "),
         "fixed": _fixed,
         "signed": signed,
         "whole": lambda number: f"{number:,}",

@@ -11,20 +11,11 @@ import numpy.typing as npt
 
 from tieproof.show.printable import printable
 
-ROWS = 100
-"""The number of rows in HTML, for readers without JavaScript."""
-
-CHARACTERS = 520_000
-"""The most characters of all numbers of the table, so that the whole page stays below 1 MB."""
-
-MOST_QUERIES = 20_000
-"""The most queries that have room in a page."""
-
-_SCALE, _OFFSET = 10_000, 20_000
-"""A number is packed in ten thousandths, plus an offset that makes negative numbers positive."""
-
-_NONE = 2**16 - 1
-"""The packed value of a missing number."""
+ROWS = 100  # the number of rows in HTML, for readers without JavaScript
+CHARACTERS = 520_000  # the most characters of all numbers of the table, so that the whole page stays below 1 MB
+MOST_QUERIES = 20_000  # the most queries that have room in a page
+_SCALE, _OFFSET = 10_000, 20_000  # a number is packed in ten thousandths, plus an offset that makes it positive
+_NONE = 2**16 - 1  # the packed value of a missing number
 
 Packed = dict[str, Any]
 

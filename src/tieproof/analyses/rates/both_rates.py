@@ -1,28 +1,79 @@
-"""Both error rates at the distances of all relevant pairs, between which only false matches can increase."""
+"""Both error rates of all pairs: where they are equal, and what they are at the distances of all relevant pairs."""
+
+from bisect import bisect_left
+from collections.abc import Callable
 
 import numpy as np
 
+from tieproof.analyses.rates.counting import EVERYTHING, FEW_PAIRS, ValueWindow, histograms, tabulated
 from tieproof.analyses.rates.pool import Pool, Stripe, Table
+from tieproof.analyses.rates.result import EqualErrorRate
 from tieproof.engine.problem import Progress
 from tieproof.errors import InputError
 from tieproof.ties import FloatArray, IntArray
 
-BYTES_PER_RELEVANT = 512
-"""The memory for a relevant pair while its exact key is kept."""
+BYTES_PER_RELEVANT = 512  # the memory for a relevant pair while its exact key is kept
 
 
-def steps(pool: Pool, n_relevant: int, n_others: int, progress: Progress) -> tuple[FloatArray, IntArray, IntArray]:
+def equal_error_rate(pool: Pool, progress: Progress) -> EqualErrorRate:
+    """The equal error rate of all pairs of a pool, whose distances are compared as real numbers.
+
+    A window that contains the crossing is narrowed until it has few pairs, or is as narrow as the errors of the
+    values; then the pairs inside it are compared exactly. An error of the values moves the crossing by at most that
+    error, because both rates are monotone.
+    """
+    n_relevant, n_others = pool.n_relevant, pool.n_others
+
+    def crossed(before: int, farther: int) -> bool:
+        """Whether the rates have crossed, if so many other pairs are not farther, and so many relevant ones are."""
+        return before * n_relevant >= farther * n_others
+
+    window, pairs = EVERYTHING, FEW_PAIRS + 1
+    gauge = pool.gauge
+    while pairs > FEW_PAIRS and not window.is_narrow(gauge):
+        window, pairs = _narrowed(pool, window, crossed, progress)
+    wide = window.widened(gauge)
+    below, tables = tabulated(pool, {wide}, progress)
+    [(nearer, table)] = pool.relevant_inside([wide.ends()])
+    others = tables[wide]
+    before = below[wide]
+    for key in sorted(others.keys() | table.keys()):
+        if crossed(before + others[key], n_relevant - nearer - table[key]):
+            wide.check(gauge, key * gauge.unit)
+            counts = (before, nearer, others[key], table[key])
+            return EqualErrorRate.of_counts(gauge.distance(key * gauge.unit), *counts, n_relevant, n_others)
+        before, nearer = before + others[key], nearer + table[key]
+    raise AssertionError("the rates cross within the window")
+
+
+def _narrowed(
+    pool: Pool, window: ValueWindow, crossed: Callable[[int, int], bool], progress: Progress
+) -> tuple[ValueWindow, int]:
+    """The range of the bin of a window in which the rates cross, and its number of pairs."""
+    counted = histograms(pool, {(window, False), (window, True)}, progress)
+    both = [counted[window, relevant] for relevant in (False, True)]
+    others, relevant = (below + np.cumsum(bins.weight) for below, bins in both)
+    place = bisect_left(
+        range(len(others)), True, key=lambda at: crossed(int(others[at]), pool.n_relevant - int(relevant[at]))
+    )
+    low, high = min(bins.lowest[place] for _, bins in both), max(bins.highest[place] for _, bins in both)
+    return ValueWindow(int(low), int(high)), sum(int(bins.weight[place]) for _, bins in both)
+
+
+def steps(pool: Pool, progress: Progress) -> tuple[FloatArray, IntArray, IntArray]:
     """The thresholds, and the numbers of false matches and of false non-matches at each, as `DetCurve` has them.
+
+    Between the distances of relevant pairs, only false matches can increase.
 
     Around the value of each relevant pair is a window as wide as the errors of values; windows that overlap are one.
     Other pairs outside all windows are certainly nearer or farther than each relevant pair. The pairs inside are
     compared exactly.
     """
-    if n_relevant * BYTES_PER_RELEVANT > pool.memory:
+    needed = pool.n_relevant * BYTES_PER_RELEVANT
+    if needed > pool.memory:
         raise InputError(
-            f"A curve keeps the distances of all {n_relevant:,} relevant pairs, about "
-            f"{n_relevant * BYTES_PER_RELEVANT:,} bytes, but the memory is {pool.memory:,} bytes. Pass more memory, "
-            "or leave the curve out.",
+            f"A curve keeps the distances of all {pool.n_relevant:,} relevant pairs, about {needed:,} bytes, but the "
+            f"memory is {pool.memory:,} bytes. Pass more memory, or leave the curve out.",
             "memory",
         )
     low, high = _windows(pool, progress)
@@ -32,7 +83,7 @@ def steps(pool: Pool, n_relevant: int, n_others: int, progress: Progress) -> tup
         others.update(more_others)
         relevant.update(more_relevant)
     gauge, between = pool.gauge, np.cumsum(outside).tolist()
-    rows = [(-np.inf, 0, n_relevant)]
+    rows = [(-np.inf, 0, pool.n_relevant)]
     inside = 0
     for key in sorted(relevant.keys() | others.keys()):
         if key in relevant:
@@ -45,8 +96,8 @@ def steps(pool: Pool, n_relevant: int, n_others: int, progress: Progress) -> tup
                 rows.append((max(last, float(np.nextafter(distance, -np.inf))), nearer, misses))
             rows.append((distance, nearer + others[key], misses - relevant[key]))
         inside += others[key]
-    if rows[-1][1] < n_others:
-        rows.append((np.inf, n_others, 0))
+    if rows[-1][1] < pool.n_others:
+        rows.append((np.inf, pool.n_others, 0))
     thresholds, *counts = map(np.array, zip(*rows, strict=True))
     return thresholds, counts[0], counts[1]
 

@@ -1,0 +1,124 @@
+"""`tieproof collisions`, `tieproof noise` and `tieproof pcf`: what else is asked of embeddings."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import tieproof
+from tieproof.analyses.collisions.pictures import COLLISIONS, COLLISIONS_BY_RANK
+from tieproof.cli.files import as_sides, evaluated, naming
+from tieproof.cli.options import FILE, RADIUS, SHARE, Option, Text, argument, check_options, command, repeated, shared
+from tieproof.cli.output import Outputs, answer, written
+from tieproof.errors import InputError
+from tieproof.inputs.readers import read_embeddings, read_labels
+from tieproof.inputs.readers.location import split
+from tieproof.show.parts import WIDTH, table
+
+
+@command(
+    tieproof.collisions,
+    "Find the ties in all rankings: neighbors at exactly the same distance, or closer than --epsilon.\n\n"
+    "Without --gallery every item queries all the others. With labels the report also tells which ties are "
+    "ambiguous, and how much of the interval of AP they cause. Labels are optional; the "
+    "files are those of tieproof evaluate.",
+    (
+        "tieproof collisions embeddings.npy",
+        "tieproof collisions embeddings.npy labels.npy -d euclidean --epsilon 1e-10",
+        "tieproof collisions queries.npz --gallery gallery.npz --json collisions.json",
+        "tieproof collisions data.npz --plot collisions.png --plot-ranks ranks.svg",
+    ),
+    **shared("embeddings labels gallery gallery_labels distance"),
+    epsilon=Option(
+        "The difference of distances below which neighbors collide; with 0 only equal distances collide.", RADIUS
+    ),
+    **shared("groups gallery_groups bits memory threads explain json per_query"),
+    plot=Option(f"Draw the collisions by query and rank ({', '.join(COLLISIONS)}).", formats=COLLISIONS),
+    plot_ranks=Option(
+        f"Draw how often items collide at each rank ({', '.join(COLLISIONS)}).", formats=COLLISIONS_BY_RANK
+    ),
+    **shared("report"),
+)
+def collisions(outputs: Outputs, **settings: Any) -> None:
+    """Read the files, count the collisions, write and show the report."""
+    sides = as_sides(settings, needs_labels=False)
+    answer(outputs, evaluated(tieproof.collisions, sides, outputs, **settings))
+
+
+@command(
+    tieproof.noise,
+    "Compare two computations of the same embeddings, such as on two machines or in two formats: how far rows moved, "
+    "which scores that may change, and which it does change; and whether a comparison with another model survives "
+    "it.\n\n"
+    "EMBEDDINGS and AGAIN have the same items in the same order. Every item queries all the others.",
+    (
+        "tieproof noise here.npy there.npy labels.npy",
+        "tieproof noise here.npy there.npy labels.npy -d euclidean -m AP -m P@1",
+        "tieproof noise here.npy there.npy labels.npy --json noise.json --per-query queries.csv",
+        "tieproof noise here.npy there.npy labels.npy --against other.npy --against-again other_there.npy",
+    ),
+    embeddings=argument("The vectors, one per row.", FILE),
+    again=argument("The same items, computed again.", FILE),
+    labels=argument("The labels, one per row. Default: those in the file of EMBEDDINGS.", FILE, required=False),
+    against=Option("The embeddings of another model, which is compared with the first computation.", FILE),
+    against_again=Option("The same items of the other model, computed again.", FILE),
+    **shared("distance measures memory threads explain json per_query"),
+)
+def noise(
+    outputs: Outputs, embeddings: str, again: str, labels: Text, against: Text, against_again: Text, **settings: Any
+) -> None:
+    """Read the files, compare the two computations, write and show the report."""
+    check_options(**settings)
+    labels = labels or str(split(embeddings).path)
+    if against_again and not against:
+        raise InputError("--against-again is another computation of the embeddings of --against; add that, too.")
+    files = {"embeddings": embeddings, "noise": again, "labels": labels}
+    others = {name: file for name, file in (("embeddings", against), ("noise", against_again)) if file}
+
+    def compared() -> tieproof.NoiseReport:
+        known = read_labels(labels)
+
+        def read(file: Text) -> Any:
+            return file and read_embeddings(file, apart=(), labels=known)
+
+        rows, moved, other, other_moved = map(read, (embeddings, again, against, against_again))
+        with naming(others | {"labels": labels}):
+            compared_with = None if other is None else tieproof.evaluate(other, known, noise=other_moved, **settings)
+        with naming(files):
+            return tieproof.noise(rows, moved, known, against=compared_with, **settings)
+
+    answer(outputs, written(compared, (*files.values(), *others.values()), outputs))
+
+
+class _Fractions(NamedTuple):
+    """The fraction for each share of the variance."""
+
+    explained: Sequence[float]
+    pcf: Sequence[float]
+
+    def to_json(self) -> str:
+        return json.dumps(self._asdict(), indent=2)
+
+    def to_text(self, width: int | None, color: bool) -> str:
+        rows = [(f"{share:g}", f"{fraction:.4f}") for share, fraction in zip(*self, strict=True)]
+        return table(("explained", "PCF"), [rows], width or WIDTH, color)
+
+
+@command(
+    tieproof.pcf,
+    "Compute the principal components fraction (PCF): the share of the principal components that is needed to "
+    "explain a share of the variance.\n\n"
+    "The files are those that tieproof evaluate reads; labels in them are ignored.",
+    ("tieproof pcf embeddings.npy", "tieproof pcf data.npz --explained 0.5 --explained 0.99 --json -"),
+    **shared("embeddings"),
+    explained=repeated("A share of the variance, from 0 to 1; repeat it for more.", SHARE),
+    **shared("json"),
+)
+def pcf(outputs: Outputs, embeddings: str, explained: Sequence[float]) -> None:
+    """Read the embeddings, compute the fractions, write and show them."""
+
+    def fractions_of_file() -> _Fractions:
+        array = read_embeddings(embeddings)
+        with naming({"embeddings": str(split(embeddings).path)}):
+            return _Fractions(explained, tieproof.pcf(array, explained).tolist())
+
+    answer(outputs, written(fractions_of_file, [embeddings], outputs))
