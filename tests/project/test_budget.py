@@ -25,8 +25,8 @@ ROOMS = {
     "show": 1_539,
     "evaluation": 7_809,
     "analyses": 9_511,
-    "trials": 12_797,
-    "compat": 2_816,
+    "trials": 12_561,
+    "compat": 2_796,
     "integrations": 2_496,
     "cli": 3_044,
     "data": 22,
@@ -34,7 +34,7 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_909
+LINES_OF_SOURCE = 66_653
 LINES_OF_KERNELS = 7_520
 WORDS_OF_DOCS = 62_727
 PUBLIC_NAMES = 123

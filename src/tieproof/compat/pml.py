@@ -61,11 +61,8 @@ _RANKING = {
 _CLUSTERING = {"AMI": "adjusted_mutual_info_score", "NMI": "normalized_mutual_info_score"}
 """The functions of scikit-learn by the metric's name in pytorch-metric-learning."""
 
-_METRICS = (*_CLUSTERING, *_RANKING)
-"""The metrics in the order of the library's results."""
-
-_STARTS = 10
-"""How many times k-means is started; the best clustering is used."""
+_METRICS = (*_CLUSTERING, *_RANKING)  # the metrics in the order of the library's results
+_STARTS = 10  # how many times k-means is started; the best clustering is used
 
 
 _OF_SUBCLASSES = (

@@ -20,8 +20,7 @@ from tieproof.kit import Embeddings, IntArray, Labels, as_array, as_embeddings, 
 CATEGORY, SEQUENCE = "category", "sequence"
 """The keys of `extra_data` that name the category and the sequence of each item."""
 
-OVERALL = "OVERALL"
-"""The name of the category that contains all items."""
+OVERALL = "OVERALL"  # the name of the category that contains all items
 
 
 class QueryGalleryLabeledDataset:
@@ -129,18 +128,13 @@ def with_equal_ones(distances: Any, ids: Any) -> ShownNeighbors:
 
 @dataclass(frozen=True)
 class Split:
-    """Queries and a gallery, compared by Euclidean distance.
+    """Queries and a gallery, compared by Euclidean distance."""
 
-    queries, gallery : (q, d) and (g, d); if `gallery` is None, the queries are the gallery
-    labels, gallery_labels : (q,) and (g,); None if they are unknown
-    excluded : (p, 2) distinct (query, item) pairs that are not ranked, including each query that is in the gallery
-    """
-
-    queries: Embeddings
-    gallery: Embeddings | None
-    labels: Any
-    gallery_labels: Any
-    excluded: IntArray
+    queries: Embeddings  # (q, d)
+    gallery: Embeddings | None  # (g, d); None if the queries are the gallery
+    labels: Any  # (q,); None if they are unknown
+    gallery_labels: Any  # (g,)
+    excluded: IntArray  # (p, 2) distinct (query, item) pairs that are not ranked, such as of an item with itself
 
     @property
     def items(self) -> Embeddings:

@@ -25,8 +25,7 @@ from tieproof.kit import Embeddings, FloatArray, IntArray, as_array, as_embeddin
 _WORST_QUERIES = _SHOWN_ITEMS = 5
 """How many queries `visualize` shows for each metric, and how many items for each query."""
 
-_NOT_OF_QUERIES = ("fnmr@fmr", "pcf")
-"""Metrics that are not defined for single queries."""
+_NOT_OF_QUERIES = ("fnmr@fmr", "pcf")  # metrics that are not defined for single queries
 
 
 class EmbeddingMetrics:

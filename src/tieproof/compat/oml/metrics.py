@@ -15,8 +15,7 @@ from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
 from tieproof.kit import FloatArray, as_array, as_labels, of_queries, over_queries
 
-_AS_GIVEN = "expected"
-"""The bound for lists without distances: nothing is tied, so all bounds are equal."""
+_AS_GIVEN = "expected"  # the bound for lists without distances: nothing is tied, so all bounds are equal
 
 PerQuery = Mapping[str, Mapping[int, Estimate[FloatArray]]]
 

@@ -22,11 +22,8 @@ _FRAMES = {_RIGHT: (style.GREEN, "-", "✓ "), _WRONG: (style.VERMILION, "--", "
 CELL, GAP = 0.86, 0.62
 """The side of an item, and the space between two rows for captions and brackets, if items are 1 apart."""
 
-LETTERS, LINES = 13, 6
-"""The most columns and lines of a text that are shown in an item."""
-
-CAPTION = 15
-"""The most columns of an item's caption, which must end before the next one."""
+LETTERS, LINES = 13, 6  # the most columns and lines of a text that are shown in an item
+CAPTION = 15  # the most columns of an item's caption, which must end before the next one
 
 
 def contents_of(dataset: Any, ids: Any = None) -> Contents:

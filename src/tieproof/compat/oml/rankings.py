@@ -17,16 +17,11 @@ _PATTERNS = {"cmc": "Success", "precision": "RelP", "map": "AP(norm=hits)"}
 
 
 class Rankings(NamedTuple):
-    """The rankings of Q queries, each as long as its list.
+    """The rankings of Q queries, each as long as its list."""
 
-    lengths : (Q,) the number of listed items
-    n_relevant : (Q,) the number of relevant items in the gallery, listed or not
-    evaluate : evaluates measures by their names; in its result a query with nothing relevant scores 0
-    """
-
-    lengths: IntArray
-    n_relevant: IntArray
-    evaluate: Callable[[list[str]], Result]
+    lengths: IntArray  # (Q,) the number of listed items
+    n_relevant: IntArray  # (Q,) the number of relevant items in the gallery, listed or not
+    evaluate: Callable[[list[str]], Result]  # measures by name; a query with nothing relevant scores 0
 
 
 def of_lists(

@@ -16,8 +16,7 @@ from tieproof.compat.oml.rankings import Rankings, as_ids, correct_of, of_lists
 from tieproof.errors import InputError, warn
 from tieproof.kit import BoolArray, as_array, check_whole
 
-_LISTED = 100
-"""How many queries `str` shows."""
+_LISTED = 100  # how many queries `str` shows
 
 
 class RetrievalResults:

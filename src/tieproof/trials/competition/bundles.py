@@ -17,9 +17,7 @@ from tieproof.trials.competition.submissions import SubmissionError
 from tieproof.whole_files import naming
 
 ZIP = ".zip"
-
-DATE = 315_532_800
-"""The date of all files, in seconds since 1970: the first day of 1980, as in the archives."""
+DATE = 315_532_800  # the date of all files, in seconds since 1970: the first day of 1980, as in the archives
 
 
 def new(

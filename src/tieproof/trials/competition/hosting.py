@@ -21,28 +21,20 @@ from tieproof.trials.competition.settings import (
 from tieproof.trials.competition.truth import Truth, read_judgments, read_labels, with_gallery
 from tieproof.trials.sandbox.trees import below
 
-LONGEST_TITLE = 100
-"""The most characters of a title on EvalAI; the other platforms allow more."""
+LONGEST_TITLE = 100  # the most characters of a title on EvalAI; the other platforms allow more
 
 
 class HostedPhase(NamedTuple):
-    """A time during which submissions are accepted, and the data that they are scored on.
-
-    codename : the name as it is used in paths
-    start, end : times in UTC
-    truth : the table that the scoring program reads, sorted by id; None for runs, which have `qrels` instead
-    public : the files and folders that participants get
-    baseline : a submission of the organizer; None for random numbers
-    """
+    """A time during which submissions are accepted, and the data that they are scored on."""
 
     name: str
-    codename: str
-    start: datetime
-    end: datetime
-    truth: Truth | None
-    qrels: Path | None
-    public: tuple[Path, ...]
-    baseline: Path | None
+    codename: str  # the name as it is used in paths
+    start: datetime  # in UTC
+    end: datetime  # in UTC
+    truth: Truth | None  # the table that the scoring program reads, sorted by id; None for runs
+    qrels: Path | None  # the judgments of runs
+    public: tuple[Path, ...]  # the files and folders that participants get
+    baseline: Path | None  # a submission of the organizer; None for random numbers
 
     @property
     def content(self) -> bytes:

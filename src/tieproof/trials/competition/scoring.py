@@ -38,15 +38,11 @@ from tieproof.trials.competition.truth import COLUMNS, ID, QUERY, Truth, read_tr
 
 Task = Literal["embeddings", "run"]
 
-SHOWN = ("lower", "expected", "upper")
-"""The values of a measure that a leaderboard shows; the first one ranks."""
+SHOWN = ("lower", "expected", "upper")  # the values of a measure that a leaderboard shows; the first one ranks
 
 
-TRUTH = {"embeddings": "labels.csv", "run": "qrels.txt"}
-"""The name of the file of the truth."""
-
-REFUSED = 1
-"""The exit status of a program that refuses a submission; every platform treats it as a failure."""
+TRUTH = {"embeddings": "labels.csv", "run": "qrels.txt"}  # the name of the file of the truth
+REFUSED = 1  # the exit status of a program that refuses a submission; every platform treats it as a failure
 
 
 class Scoring(NamedTuple):

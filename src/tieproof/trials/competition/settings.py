@@ -29,20 +29,13 @@ disqualified: the same as worst, and the system gets no rank."""
 
 
 class Key(NamedTuple):
-    """The values that a key may have.
+    """The values that a key may have."""
 
-    expected : the expected value, in words
-    types : the types of the value
-    default : the value if the key is missing; ... if the key is required
-    allows : whether a value of these types is allowed
-    take : converts an allowed value; InputError if that is impossible
-    """
-
-    expected: str
-    types: tuple[type, ...]
-    default: Any = None
-    allows: Callable[[Any], bool] = lambda value: True
-    take: Callable[[Any], Any] = lambda value: value
+    expected: str  # the expected value, in words
+    types: tuple[type, ...]  # the types of the value
+    default: Any = None  # the value if the key is missing; ... if the key is required
+    allows: Callable[[Any], bool] = lambda value: True  # whether a value of these types is allowed
+    take: Callable[[Any], Any] = lambda value: value  # converts an allowed value; InputError if that is impossible
 
 
 def _text(default: Any = None) -> Key:
@@ -93,8 +86,7 @@ Measures = Annotated[
     ),
 ]
 
-DATA = ("items", "labels", "gallery", "gallery_labels", "qrels")
-"""The keys of a phase that name its test set."""
+DATA = ("items", "labels", "gallery", "gallery_labels", "qrels")  # the keys of a phase that name its test set
 
 
 class Phase(NamedTuple):

@@ -24,16 +24,12 @@ Columns = Mapping[str, Sequence[str]]
 
 
 class Truth(NamedTuple):
-    """The test items with their labels.
-
-    groups : the group of each item; () if only the query itself is excluded
-    roles : "query" or "gallery" for each item; () if all items query each other
-    """
+    """The test items with their labels."""
 
     ids: tuple[str, ...]
     labels: tuple[str, ...]
-    groups: tuple[str, ...] = ()
-    roles: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()  # the group of each item; () if only the query itself is excluded
+    roles: tuple[str, ...] = ()  # "query" or "gallery" for each item; () if all items query each other
 
     @classmethod
     def of(cls, columns: Columns, name: str = "The truth") -> "Truth":

@@ -22,16 +22,11 @@ from tieproof.trials.judge.batches import ANSWERS, Batch
 from tieproof.trials.sandbox.runs import LATE, TOO_MUCH
 
 _NPY = b"\x93NUMPY"
-
-MOST_OTHER_LINES = 100_000
-"""The number of lines that a text may have in addition to one for each question."""
-
+MOST_OTHER_LINES = 100_000  # the number of lines that a text may have in addition to one for each question
 BYTES_OF_NUMBER = 400
 """The number of bytes of a line for each number that it may have; the largest float has 316 without an exponent."""
 
-BYTES_OF_NAMES = 1000
-"""The number of bytes of a line for its names and for spaces."""
-
+BYTES_OF_NAMES = 1000  # the number of bytes of a line for its names and for spaces
 MISSING, DUPLICATE, NOT_FINITE, NOT_NUMBERS = "missing", "duplicate", "not finite", "no numbers"
 WRONG_SHAPE, CRASHED, NO_BITS, OUT_OF_RANGE = "wrong shape", "crashed", "no bits", "out of range"
 REFUSALS = {
@@ -50,16 +45,11 @@ REFUSALS = {
 
 
 class Answers(NamedTuple):
-    """The answers to the questions of a batch.
+    """The answers to the questions of a batch."""
 
-    vectors : the numbers of each answer; empty if it was refused
-    refused : the reason for each refusal; "" if the answer was not refused
-    unknown : the number of answers under names that were not asked about
-    """
-
-    vectors: list[FloatArray]
-    refused: list[str]
-    unknown: int = 0
+    vectors: list[FloatArray]  # the numbers of each answer; empty if it was refused
+    refused: list[str]  # the reason for each refusal; "" if the answer was not refused
+    unknown: int = 0  # the number of answers under names that were not asked about
 
 
 NOTHING: FloatArray = np.zeros(0)
@@ -183,8 +173,7 @@ def as_embeddings(answers: Answers, in_bits: bool) -> Answers:
 FARTHEST = float(np.finfo(np.float64).max)
 """The distance of a pair whose answer was refused: the largest finite number, or its negative."""
 
-Asked = tuple[int, ...]
-"""The items of a question: one or two."""
+Asked = tuple[int, ...]  # the items of a question: one or two
 
 
 @dataclass(frozen=True)
@@ -202,18 +191,12 @@ class Repeats:
 
 
 class Assembled(NamedTuple):
-    """All answers of a run.
+    """All answers of a run."""
 
-    answers : the numbers of each answer that counts
-    refused : the refused questions, by reason
-    repeats : a summary of the questions that were asked twice
-    unknown : the number of answers under names that were not asked about
-    """
-
-    answers: dict[Asked, FloatArray]
-    refused: dict[str, list[Asked]]
-    repeats: Repeats
-    unknown: int
+    answers: dict[Asked, FloatArray]  # the numbers of each answer that counts
+    refused: dict[str, list[Asked]]  # the refused questions, by reason
+    repeats: Repeats  # a summary of the questions that were asked twice
+    unknown: int  # the number of answers under names that were not asked about
 
 
 def assembled(batches: Iterable[tuple[Batch, Answers]], symmetric: bool) -> Assembled:

@@ -20,22 +20,15 @@ ITEMS, LINES, PAIRS, ANSWERS = "items", "lines.txt", "pairs.txt", "answers.npy"
 FIELDS = {"items": ITEMS, "lines": LINES, "pairs": PAIRS, "answers": ANSWERS}
 """The fields of a command, and the file or folder that replaces each of them."""
 
-_LETTERS = 16
-"""The number of characters of a name, which are 64 bits."""
-
-_FEWEST = 2
-"""The fewest items of a batch of repeated items, even if other batches have a single item."""
+_LETTERS = 16  # the number of characters of a name, which are 64 bits
+_FEWEST = 2  # the fewest items of a batch of repeated items, even if other batches have a single item
 
 
 class Batch(NamedTuple):
-    """The items and questions that a system is given at once.
+    """The items and questions that a system is given at once."""
 
-    items : the item of each name, sorted by name
-    questions : the names of each question: one for an embedding, two for a distance
-    """
-
-    items: dict[str, int]
-    questions: tuple[tuple[str, ...], ...]
+    items: dict[str, int]  # the item of each name, sorted by name
+    questions: tuple[tuple[str, ...], ...]  # the names of each question: one for an embedding, two for a distance
 
     @property
     def asked(self) -> list[tuple[int, ...]]:

@@ -17,8 +17,7 @@ from tieproof.trials.competition.settings import DISTANCES, RUN, Competition, Ph
 from tieproof.trials.competition.truth import GROUP, LABEL, Truth
 from tieproof.trials.competition.truth import read_labels as read_table
 
-_LEAST_SEED = 16
-"""The fewest characters of a seed that cannot be guessed."""
+_LEAST_SEED = 16  # the fewest characters of a seed that cannot be guessed
 
 
 class Contest(NamedTuple):
@@ -105,19 +104,13 @@ Otherwise items are a folder with one file for each."""
 
 
 class Sequestered(NamedTuple):
-    """Items that a system is asked about, the queries first.
+    """Items that a system is asked about, the queries first."""
 
-    suffixes : the extensions of their files
-    content : returns the bytes of the item at an index
-    labels, gallery_labels : those of the queries and of the gallery; None if all items query each other
-    groups : the groups as keyword arguments of `evaluate`; empty if only the query itself is excluded
-    """
-
-    suffixes: tuple[str, ...]
-    content: Callable[[int], bytes]
-    labels: Array
-    gallery_labels: Array | None = None
-    groups: Mapping[str, Array] = {}
+    suffixes: tuple[str, ...]  # the extensions of their files
+    content: Callable[[int], bytes]  # returns the bytes of the item at an index
+    labels: Array  # those of the queries
+    gallery_labels: Array | None = None  # None if all items query each other
+    groups: Mapping[str, Array] = {}  # keyword arguments of `evaluate`; empty without groups
 
     @property
     def size(self) -> int:

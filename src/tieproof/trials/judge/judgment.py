@@ -221,17 +221,12 @@ _RUN = {"record": str, "refused": dict[str, list[Any]], "asked_twice": Repeats}
 
 
 class Run(NamedTuple):
-    """One run of a system.
-
-    assembled : the answers, the refusals, and the questions that were asked twice
-    answers : all embeddings, or all distances
-    said : the message of the system's first error, if there was one
-    """
+    """One run of a system."""
 
     result: Result
-    assembled: Assembled
-    answers: Array
-    said: str
+    assembled: Assembled  # the answers, the refusals, and the questions that were asked twice
+    answers: Array  # all embeddings, or all distances
+    said: str  # the message of the system's first error, if there was one
 
 
 def write_judgment(

@@ -31,30 +31,18 @@ from tieproof.trials.sandbox.bubblewrap import SealedRoom, environment, sealed
 from tieproof.trials.sandbox.folders import hand_over, opened_file, size_of, temporary_folder
 from tieproof.trials.sandbox.runs import LATE, TOO_MUCH, run
 
-_PART = 2**16
-"""The number of bytes of an endpoint's answer that are read at a time."""
-
-_LAST_WORDS = 300
-"""The number of characters that are kept of a system's error output."""
-
-_LOCK = "lock"
-"""The file of a journal that the judge who writes it has locked."""
-
-_SCRATCH = (*bubblewrap.SCRATCH, FOLDER)
-"""The folders in memory that a sealed system may write to."""
+_PART = 2**16  # the number of bytes of an endpoint's answer that are read at a time
+_LAST_WORDS = 300  # the number of characters that are kept of a system's error output
+_LOCK = "lock"  # the file of a journal that the judge who writes it has locked
+_SCRATCH = (*bubblewrap.SCRATCH, FOLDER)  # the folders in memory that a sealed system may write to
 
 
 class BatchOutcome(NamedTuple):
-    """The outcome of a batch.
+    """The outcome of a batch."""
 
-    answers : the answers to its questions
-    seconds : the time that it took
-    said : the end of the system's error output, or the status of its address, if it failed
-    """
-
-    answers: Answers
-    seconds: float
-    said: str = ""
+    answers: Answers  # the answers to its questions
+    seconds: float  # the time that it took
+    said: str = ""  # the end of the system's error output, or the status of its address, if it failed
 
     def arrays(self) -> dict[str, Any]:
         """The outcome as arrays, which a journal keeps."""
@@ -77,17 +65,13 @@ class BatchOutcome(NamedTuple):
 
 
 class Runner(NamedTuple):
-    """Runs batches.
-
-    shown : the files and folders that a sealed system may read, by the paths that they have for it
-    dimensions : the most numbers of an answer
-    """
+    """Runs batches."""
 
     system: System
     seal: Seal
-    shown: Mapping[str, Path]
+    shown: Mapping[str, Path]  # what a sealed system may read, by the paths that it has there
     limits: Judging
-    dimensions: int
+    dimensions: int  # the most numbers of an answer
     test_set: Sequestered
 
     def run(self, batch: Batch, seconds: float) -> BatchOutcome:

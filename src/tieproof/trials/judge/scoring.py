@@ -21,12 +21,8 @@ from tieproof.trials.sandbox.limits import ProgramLimits
 from tieproof.trials.sandbox.processes import how
 from tieproof.trials.sandbox.runs import run
 
-SMALL = 2**18
-"""Up to so much work no answers take longer than about a second, and no process is started."""
-
-OF_A_PAIR = 16
-"""The work that a pair of vectors takes in addition to one product for each dimension."""
-
+SMALL = 2**18  # up to so much work no answers take longer than about a second, and no process is started
+OF_A_PAIR = 16  # the work that a pair of vectors takes in addition to one product for each dimension
 START_SECONDS, WORK = 5.0, 1e9
 """What is granted to start the process, and the work for each further second, which large data take."""
 

@@ -151,15 +151,12 @@ def _notes_of(judgment: Judgment) -> tuple[str, ...]:
 
 
 class _Entrant(NamedTuple):
-    """A system on the leaderboard: the results of its runs by the names of their records, and its judgment if judged.
-
-    record, remarks : as in `Standing`
-    """
+    """A system on the leaderboard: the results of its runs by the names of their records, and its judgment."""
 
     runs: Mapping[str, Result]
     judgment: Judgment | None = None
-    record: str = NOT_VERIFIED
-    remarks: tuple[str, ...] = ()
+    record: str = NOT_VERIFIED  # as in `Standing`
+    remarks: tuple[str, ...] = ()  # as in `Standing`
 
     @property
     def results(self) -> tuple[Result, ...]:

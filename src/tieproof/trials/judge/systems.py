@@ -36,20 +36,13 @@ _WORKER = "from tieproof.trials.judge.worker import main; main()"
 
 
 class System(NamedTuple):
-    """A system as the judge runs it.
+    """A system as the judge runs it."""
 
-    spelled : the system as it was written
-    command : the words of the command, with fields in braces; empty for an endpoint
-    shows : the files and folders that it needs to read
-    path : the folders where Python finds the module of a function
-    engine : the program that runs its image; None if it is not an image
-    """
-
-    spelled: str
-    command: tuple[str, ...] = ()
-    shows: tuple[Path, ...] = ()
-    path: tuple[Path, ...] = ()
-    engine: str | None = None
+    spelled: str  # the system as it was written
+    command: tuple[str, ...] = ()  # the words of the command, with fields in braces; empty for an endpoint
+    shows: tuple[Path, ...] = ()  # the files and folders that it needs to read
+    path: tuple[Path, ...] = ()  # the folders where Python finds the module of a function
+    engine: str | None = None  # the program that runs its image; None if it is not an image
 
     @property
     def is_endpoint(self) -> bool:
@@ -188,9 +181,7 @@ class Seal(NamedTuple):
 
 How = Literal["auto", "bubblewrap", "none"]
 HOW: tuple[str, ...] = get_args(How)
-
-FOLDER = "/judge"
-"""The folder in which a sealed system finds its input."""
+FOLDER = "/judge"  # the folder in which a sealed system finds its input
 
 UNSEALED = (
     "The system could read and change every file that the judge can, including the labels.",

@@ -20,13 +20,9 @@ from tieproof.trials.sandbox.launcher import FILTER
 from tieproof.trials.sandbox.limits import PROCESSES, ProgramLimits, counts_processes, place_for_groups, seccomp
 from tieproof.trials.sandbox.runs import run
 
-SCRATCH = ("/tmp", "/dev/shm")
-"""Folders in memory that every program may write to."""
-
+SCRATCH = ("/tmp", "/dev/shm")  # folders in memory that every program may write to
 _PATH = "/usr/local/bin:/usr/bin:/bin"
-_SIZE, _NO_NAMESPACES = "--size", "--disable-userns"
-"""Options that older versions of bubblewrap lack."""
-
+_SIZE, _NO_NAMESPACES = "--size", "--disable-userns"  # options that older versions of bubblewrap lack
 ONE_PROCESS = "The memory limit applies to each process, not to all of them together."
 _MANY_PROCESSES = "The number of processes was not limited, because the system is too old."
 _OLD = "This version of bubblewrap is too old to limit temporary folders and to forbid further namespaces."
@@ -38,18 +34,12 @@ _LIMITING = 'ulimit -u "$1" 2>/dev/null || ulimit -p "$1" || exit 1; shift; exec
 
 
 class SealedRoom(NamedTuple):
-    """What a sealed program sees in addition to the system folders.
+    """What a sealed program sees in addition to the system folders."""
 
-    within : the folder in which it starts
-    shown : paths on this machine by paths in the sandbox, which it may read
-    writable : the same, which it may write to; a file can be written, but neither removed nor replaced
-    scratch : empty folders in memory
-    """
-
-    within: str
-    shown: Mapping[str, Path]
-    writable: Mapping[str, Path]
-    scratch: tuple[str, ...] = SCRATCH
+    within: str  # the folder in which it starts
+    shown: Mapping[str, Path]  # paths on this machine by paths in the sandbox, which it may read
+    writable: Mapping[str, Path]  # the same, which it may write to; a file can neither be removed nor replaced
+    scratch: tuple[str, ...] = SCRATCH  # empty folders in memory
 
     @property
     def bound(self) -> list[tuple[str, Path, str]]:

@@ -15,9 +15,7 @@ from pathlib import Path
 from tempfile import gettempdir, mkdtemp
 from typing import IO, NamedTuple
 
-PREFIX = "tieproof-locked-"
-"""The beginning of the names of all folders that are made here, and of no others."""
-
+PREFIX = "tieproof-locked-"  # the beginning of the names of all folders that are made here, and of no others
 _FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 """The flags of `os.open` for a folder that is not a link."""
 
@@ -27,9 +25,7 @@ READ, _CHANGE = 0o500, 0o700
 MOST_FILES = 1_000_000
 """The most files and folders that are measured; more of them count as more bytes than any limit allows."""
 
-_SET_ASIDE = 2**16
-"""The most bytes that a file system sets aside for a small file."""
-
+_SET_ASIDE = 2**16  # the most bytes that a file system sets aside for a small file
 _MOST_TRIES = 3
 """The number of attempts to remove a folder, to which a process that was not ended may still be writing."""
 
@@ -214,8 +210,7 @@ def opened_file(path: Path, most: int) -> IO[bytes] | None:
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")
 """The system folders that programs need; they contain no files of users."""
 
-NOBODY = 65534
-"""The user that a program is if root runs it."""
+NOBODY = 65534  # the user that a program is if root runs it
 
 
 def outermost(places: Iterable[Path]) -> list[Path]:

@@ -14,16 +14,10 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-FILTER = 9
-"""The descriptor from which bubblewrap reads the filter of system calls."""
-
-SUBREAPER, PARENT_DEATH = 36, 1
-"""Options of prctl: adopt orphans, and get a signal when the parent ends."""
-
+FILTER = 9  # the descriptor from which bubblewrap reads the filter of system calls
+SUBREAPER, PARENT_DEATH = 36, 1  # options of prctl: adopt orphans, and get a signal when the parent ends
 JOIN_SESSION_KEYRING = 1
-KEYCTL = {"x86_64": 250, "aarch64": 219}
-"""The number of the system call, by the machine's name."""
-
+KEYCTL = {"x86_64": 250, "aarch64": 219}  # the number of the system call, by the machine's name
 END_SECONDS = 5.0
 
 

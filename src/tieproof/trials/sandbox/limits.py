@@ -28,22 +28,16 @@ OPEN_FILES = 1024
 PROCESSES = 128 + 4 * (os.cpu_count() or 1)
 """The most processes and threads of a program: numerical libraries start a few threads for each core."""
 
-FILES = 10_000
-"""The most files that a program may have in its temporary folders."""
-
+FILES = 10_000  # the most files that a program may have in its temporary folders
 _COUNTED_SINCE = (5, 14)
 """The version of Linux since which the processes of a user are counted separately in each sandbox."""
 
 
 class ProgramLimits(NamedTuple):
-    """The limits of a program; None if something else limits it, such as a container engine.
+    """The limits of a program; None if something else limits it, such as a container engine."""
 
-    memory : bytes of each process, and of all of them where a control group may be made
-    written : bytes of each file
-    """
-
-    memory: int | None
-    written: int
+    memory: int | None  # bytes of each process, and of all of them where a control group may be made
+    written: int  # bytes of each file
 
 
 def counts_processes() -> bool:
@@ -111,9 +105,7 @@ _ANSWERS = {"no effect": _WITHOUT_EFFECT} | {name: _WITHOUT_EFFECT | number for 
 """What a filtered call returns: 0 though nothing was done, or an error that programs expect of it."""
 
 _CALLS = Path(__file__).with_name("calls.toml")
-_NEWER = 451
-"""All system calls from this number on are missing, because they were not looked at; so are those of x32."""
-
+_NEWER = 451  # all system calls from this number on are missing, because they were not looked at; so are those of x32
 _LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 
 

@@ -13,9 +13,7 @@ import os
 import sys
 from collections.abc import Callable
 
-NODES = ("null", "zero", "full", "random", "urandom", "tty")
-"""The nodes that bubblewrap shows."""
-
+NODES = ("null", "zero", "full", "random", "urandom", "tty")  # the nodes that bubblewrap shows
 _NEW_MOUNTS, _NEW_USER = 0x20000, 0x10000000
 _BIND, _BELOW, _SLAVE = 0x1000, 0x4000, 0x80000
 _MOUNT_SETATTR, _HERE, _READ_ONLY = 442, -100, 1

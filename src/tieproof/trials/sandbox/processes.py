@@ -25,9 +25,7 @@ _PROCESSES = Path("/proc")
 END_SECONDS = 5.0
 """How long to wait for killed processes to disappear; a process that waits for a disk may take longer."""
 
-_PAUSES = (0.002, 0.02)
-"""The shortest and longest pause between two looks at processes that were killed, in seconds."""
-
+_PAUSES = (0.002, 0.02)  # the shortest and longest pause between two looks at processes that were killed, in seconds
 _KEPT_BACK = ("SIGALRM", "SIGHUP", "SIGINT", "SIGTERM")
 _ENDING = ("SIGTERM", "SIGHUP")
 """Signals that end a Python program without any cleanup: `kill`, batch systems and a closing terminal send them."""

@@ -11,22 +11,15 @@ from typing import Any, NamedTuple
 from tieproof.trials.sandbox.limits import FILES, ProgramLimits, group, launched
 from tieproof.trials.sandbox.processes import ProcessTree, undisturbed
 
-LATE, TOO_MUCH = "late", "too much output"
-"""What a program has exceeded: its time, or what it may print and write."""
-
-_PAUSES = (0.0005, 0.1)
-"""The shortest and longest pause between two looks at a program, in seconds."""
+LATE, TOO_MUCH = "late", "too much output"  # what a program has exceeded: its time, or what it may print and write
+_PAUSES = (0.0005, 0.1)  # the shortest and longest pause between two looks at a program, in seconds
 
 
 class Ended(NamedTuple):
-    """How a program ended.
+    """How a program ended."""
 
-    status : its exit status; None if the system does not release it
-    exceeded : `LATE` or `TOO_MUCH` if it was therefore ended; otherwise None
-    """
-
-    status: int | None
-    exceeded: str | None
+    status: int | None  # its exit status; None if the system does not release it
+    exceeded: str | None  # `LATE` or `TOO_MUCH` if it was therefore ended; otherwise None
 
 
 def run(

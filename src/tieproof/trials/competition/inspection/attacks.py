@@ -48,24 +48,16 @@ def secret_in(folder: Path) -> Secret | None:
 
 
 class Material(NamedTuple):
-    """The material of an attack's submission.
+    """The material of an attack's submission."""
 
-    form : the form of the sample
-    random : a random generator
-    public : the files that participants get, by name; empty if the bundle has none
-    task : the name of the task
-    secret : the truth, if it is in a file that can be changed; only the attacks by guesses use it
-    """
-
-    form: SubmissionForm
+    form: SubmissionForm  # of the sample
     random: np.random.Generator
-    public: Mapping[str, Path]
+    public: Mapping[str, Path]  # the files that participants get, by name; empty if the bundle has none
     task: str = ""
-    secret: Secret | None = None
+    secret: Secret | None = None  # the truth, if its file can be changed; only guesses use it
 
 
-WriteSubmission = Callable[[Path], object]
-"""A function that writes a submission into an empty folder."""
+WriteSubmission = Callable[[Path], object]  # a function that writes a submission into an empty folder
 
 
 class FileAttack(NamedTuple):

@@ -15,14 +15,11 @@ from tieproof.kit import Array
 from tieproof.trials.attacks import told
 from tieproof.trials.competition.inspection.attacks import FileAttack, Material, WriteSubmission
 
-KEPT = 10
-"""One in this many items is kept."""
-
+KEPT = 10  # one in this many items is kept
 WIDE, MOST_NUMBERS = 100_000, 50_000_000
 """The dimensions of vectors that are too wide, and the most numbers in all of them together."""
 
-Rows = tuple[Sequence[str], Array]
-"""Ids and rows of a submission."""
+Rows = tuple[Sequence[str], Array]  # ids and rows of a submission
 
 
 def _changed(change: Callable[[Material], Rows]) -> Callable[[Material], WriteSubmission]:
@@ -71,8 +68,7 @@ def _wide(material: Material) -> Rows:
     return form.ids, np.concatenate([form.rows, zeros], axis=1)
 
 
-MARK = "was_executed_by_a_submission"
-"""The file that the pickle creates if it is loaded."""
+MARK = "was_executed_by_a_submission"  # the file that the pickle creates if it is loaded
 
 EXECUTED = f"""
 import os
@@ -83,9 +79,7 @@ for folder in ("/app/output", "/output", "."):
         pass
 """
 
-GIANT = 64 * 10**9
-"""The apparent size of a giant file in bytes; they are not stored."""
-
+GIANT = 64 * 10**9  # the apparent size of a giant file in bytes; they are not stored
 CLIMBED, INSIDE = "climbed_out_of_a_submission", "stayed_in_a_submission"
 """Two files of an archive: the path of the first leads out of its folder."""
 

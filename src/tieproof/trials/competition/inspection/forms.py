@@ -16,27 +16,18 @@ from tieproof.trials.competition.scoring import name_of
 from tieproof.trials.competition.truth import table
 
 SUBMISSION = "a submission"
-LISTS = "documents"
-"""The column with lists of documents, on Kaggle."""
+LISTS = "documents"  # the column with lists of documents, on Kaggle
 
 
 class SubmissionForm(NamedTuple):
-    """A sample of a submission, and the function that writes others like it.
+    """A sample of a submission, and the function that writes others like it."""
 
-    place : the path of its file within the submission
-    ids : the ids of the rows, as in the file; for runs, "query document"
-    rows : numbers of shape (n, d); for runs, scores of shape (n, 1)
-    write : writes ids and rows to a path, in the form of the sample
-    names_rows : whether the file contains ids; otherwise the order of the rows identifies the items
-    is_run : whether rows are documents of queries
-    """
-
-    place: str
-    ids: tuple[str, ...]
-    rows: Array
-    write: Callable[[Path, Sequence[str], Array], None]
-    names_rows: bool = True
-    is_run: bool = False
+    place: str  # the path of its file within the submission
+    ids: tuple[str, ...]  # the ids of the rows, as in the file; for runs, "query document"
+    rows: Array  # numbers of shape (n, d); for runs, scores of shape (n, 1)
+    write: Callable[[Path, Sequence[str], Array], None]  # writes ids and rows to a path, in the form of the sample
+    names_rows: bool = True  # whether the file contains ids; otherwise the order of the rows identifies the items
+    is_run: bool = False  # whether rows are documents of queries
 
     def place_in(self, folder: Path) -> Path:
         """The path of the file of a submission in a folder, whose folder is made."""

@@ -26,30 +26,21 @@ from tieproof.trials.competition.truth import GALLERY, GROUP, ID, LABEL, QUERY, 
 LISTED, TRIED = 10, 100
 """The number of documents that a run lists for each query, and of queries for which a pair is searched."""
 
-USAGE = "Usage"
-"""The column of Kaggle's solution with the part that a row belongs to, which is the name of the task."""
-
-CLIMBS = 8
-"""The most submissions by which hill climbing tries to tell one label."""
+USAGE = "Usage"  # the column of Kaggle's solution with the part that a row belongs to, which is the name of the task
+CLIMBS = 8  # the most submissions by which hill climbing tries to tell one label
 
 
 @dataclass(frozen=True)
 class Game:
-    """A submission, and a guess: the rows of another truth.
-
-    asks : the question that the guess answers, in words
-    kind : what the truth holds: "label" or "judgment"
-    secrets : the number of them
-    answers : the number of distinct labels, or of judgments of a document
-    """
+    """A submission, and a guess: the rows of another truth."""
 
     hand_in: WriteSubmission
     secret: Secret
     guess: list[list[str]]
-    asks: str
-    kind: str
-    secrets: int
-    answers: int
+    asks: str  # the question that the guess answers, in words
+    kind: str  # what the truth holds: "label" or "judgment"
+    secrets: int  # the number of them
+    answers: int  # the number of distinct labels, or of judgments of a document
 
     def __call__(self, folder: Path) -> None:
         """Write the submission."""

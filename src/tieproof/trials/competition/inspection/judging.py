@@ -22,34 +22,25 @@ TRACEBACK = "Traceback (most recent call last)"
 REFUSING = (ValueError, AssertionError)
 PLAIN = (RuntimeError, Exception, SystemExit)
 LONGEST_MESSAGE = 200
-DEEPEST = 30
-"""The depth down to which folders are searched for what an attack has written."""
+DEEPEST = 30  # the depth down to which folders are searched for what an attack has written
 
 
 class Scored(NamedTuple):
-    """What scoring a submission gave: its score, or why it has none, with the message.
-
-    numbers : all numbers that the run has left, by name
-    shown : all text of the run that a participant sees
-    """
+    """What scoring a submission gave: its score, or why it has none, with the message."""
 
     score: float | None
     problem: Problem | None = None
     message: str = ""
-    numbers: Mapping[str, float] = {}
-    shown: str = ""
+    numbers: Mapping[str, float] = {}  # all numbers that the run has left, by name
+    shown: str = ""  # all text of the run that a participant sees
 
 
 class Scorer(NamedTuple):
-    """Scores submissions to a task.
-
-    place : the path of the file within a submission
-    seconds : the time limit for scoring one submission
-    """
+    """Scores submissions to a task."""
 
     task: Task
-    place: str
-    seconds: float
+    place: str  # the path of the file within a submission
+    seconds: float  # the time limit for scoring one submission
 
     def __call__(self, hand_in: WriteSubmission, prepare: Callable[[Path], object] | None = None) -> Scored:
         """Score the submission that `hand_in` writes, after preparing the folder of the truth."""
@@ -108,32 +99,21 @@ def _files_in(folder: Path) -> list[Path]:
     return [Path(entry) for entry, depth in entries(folder, lambda error: None) if depth < DEEPEST]
 
 
-DRAWS = 12
-"""The number of random systems that each task scores."""
-
-REDRAWS = 12
-"""The number of further draws of a blind system that seems to gain."""
-
-GAIN = 3.0
-"""The number of standard deviations of random systems that a gain must exceed."""
-
+DRAWS = 12  # the number of random systems that each task scores
+REDRAWS = 12  # the number of further draws of a blind system that seems to gain
+GAIN = 3.0  # the number of standard deviations of random systems that a gain must exceed
 CERTAIN = 6.0
 """The number of standard deviations by which a leak must exceed random systems, and the number of standard errors by
 which the mean of a blind system must exceed them, to count as a gain."""
 
 
 class TaskTrial(NamedTuple):
-    """A task under attack.
-
-    material : (name of an attack, number of a draw) → the material of a submission
-    sample : the score of the sample
-    luck : the scores of random systems
-    """
+    """A task under attack."""
 
     scorer: Scorer
-    material: Callable[[str, int], Material]
-    sample: float
-    luck: Luck
+    material: Callable[[str, int], Material]  # (name of an attack, number of a draw) → the material of a submission
+    sample: float  # the score of the sample
+    luck: Luck  # the scores of random systems
 
     @property
     def sign(self) -> int:

@@ -29,21 +29,15 @@ from tieproof.trials.sandbox.trees import DEEPEST, below, entries
 
 MOST_LETTERS = 1_000_000
 MOST_MEMORY = 16 * 2**30
-MOST_WRITTEN = 2**30
-"""The most bytes of memory that a program may use, and that it may write into one file."""
+MOST_WRITTEN = 2**30  # the most bytes of memory that a program may use, and that it may write into one file
 
 
 class Program(NamedTuple):
-    """A program and its folders.
+    """A program and its folders."""
 
-    command : the command, as on the platform
-    folders : the folders on this machine, by their names on the platform
-    within : the folder in which the program runs, by its name on the platform
-    """
-
-    command: Sequence[str]
-    folders: Mapping[str, Path]
-    within: str
+    command: Sequence[str]  # the command, as on the platform
+    folders: Mapping[str, Path]  # the folders on this machine, by their names on the platform
+    within: str  # the folder in which the program runs, by its name on the platform
 
     def here(self, name: str) -> Path:
         """The path on this machine of a file or folder with this name on the platform."""
@@ -150,48 +144,29 @@ def refuse_fixed_names(program: Path, names: Sequence[str]) -> None:
 
 Numbers = dict[str, float]
 
-MOST_BYTES = 2**20
-"""The most bytes of a file of scores."""
-
-MOST_SHOWN = 2**25
-"""The most bytes of all files that a platform shows to participants."""
+MOST_BYTES = 2**20  # the most bytes of a file of scores
+MOST_SHOWN = 2**25  # the most bytes of all files that a platform shows to participants
 
 
-HANDED_IN = "\0the file that was handed in"
-"""A word of a command that is replaced by the path of a submission's file."""
+HANDED_IN = "\0the file that was handed in"  # a word of a command that is replaced by the path of a submission's file
 
 
 class Task(NamedTuple):
-    """A phase as its platform scores it.
+    """A phase as its platform scores it."""
 
-    name : the name of the phase
-    sample : a valid submission, a file or a folder; None if the bundle has none
-    command, within : the command, and the folder in which it runs, as on the platform; `HANDED_IN` in the command is
-        the path of the submission's file
-    content : what the platform's folders hold, by path there: files and folders to copy, None for an empty folder
-    given : the platform's folder for a submission
-    numbers : reads all numbers that a run has left, by name
-    key : the name of the number by which submissions are ranked; None for the first one
-    larger : whether larger is better
-    public : the files that participants get, by name without extension
-    truth : the folder of the truth, by its name on the platform
-    shown : all text of a run that a participant sees, printed or in files
-    submissions : the most submissions of a participant; None if the bundle does not say
-    """
-
-    name: str
-    sample: Path | None
-    command: Sequence[str]
-    within: str
-    content: Mapping[str, Path | None]
-    given: str
-    numbers: Callable[[Program, str], Numbers]
-    key: str | None
-    larger: bool
-    public: Mapping[str, Path]
-    truth: str
-    shown: Callable[[Program, ProgramRun], str]
-    submissions: int | None = None
+    name: str  # of the phase
+    sample: Path | None  # a valid submission, a file or a folder; None if the bundle has none
+    command: Sequence[str]  # as on the platform; `HANDED_IN` in it is the path of the submission's file
+    within: str  # the folder in which it runs, as on the platform
+    content: Mapping[str, Path | None]  # what is in the folders by path there; None for an empty folder
+    given: str  # the platform's folder for a submission
+    numbers: Callable[[Program, str], Numbers]  # reads all numbers that a run has left, by name
+    key: str | None  # the name of the number by which submissions are ranked; None for the first one
+    larger: bool  # whether larger is better
+    public: Mapping[str, Path]  # the files that participants get, by name without extension
+    truth: str  # the folder of the truth, by its name on the platform
+    shown: Callable[[Program, ProgramRun], str]  # all text of a run that a participant sees, printed or in files
+    submissions: int | None = None  # the most submissions of a participant; None if the bundle does not say
 
     def lay(self, room: Path, submission: Path, place: str) -> Program:
         """The program, whose folders are made in a room, as its platform would make them.

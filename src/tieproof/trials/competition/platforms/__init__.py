@@ -14,26 +14,17 @@ from tieproof.trials.competition.platforms.layout import bundle_of
 from tieproof.trials.sandbox.trees import below
 
 ZIP = ".zip"
-MOST_BYTES, MOST_FILES = 8 * 2**30, 100_000
-"""The most bytes and files that the archives of a bundle may hold."""
-
-MOST_TOLD = 200
-"""The letters of another library's message that are told."""
+MOST_BYTES, MOST_FILES = 8 * 2**30, 100_000  # the most bytes and files that the archives of a bundle may hold
+MOST_TOLD = 200  # the letters of another library's message that are told
 
 
 class BundleFormat(NamedTuple):
-    """The bundles of a platform.
+    """The bundles of a platform."""
 
-    title : the name of the platform
-    recognized_by : the files by which its bundles are recognized
-    files : makes the files of a bundle from the settings
-    tasks : (folder of the bundle, what unpacks its archives) → the tasks of the bundle
-    """
-
-    title: str
-    recognized_by: tuple[str, ...]
-    files: Callable[[Hosted], Files]
-    tasks: Callable[[Path, Unpacker], list[Task]]
+    title: str  # the name of the platform
+    recognized_by: tuple[str, ...]  # the files by which its bundles are recognized
+    files: Callable[[Hosted], Files]  # makes the files of a bundle from the settings
+    tasks: Callable[[Path, Unpacker], list[Task]]  # of the folder of a bundle and what unpacks its archives
 
 
 PLATFORMS = {

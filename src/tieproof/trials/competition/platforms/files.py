@@ -19,15 +19,11 @@ from tieproof.trials.competition.inspection.tasks import Numbers, Program, as_nu
 from tieproof.trials.competition.scoring import SHOWN, Scoring
 from tieproof.trials.competition.truth import Truth, read_judgments, table
 
-Files = dict[str, bytes | Path]
-"""The files of a bundle: for each path its content, or a file or folder to copy there."""
+Files = dict[str, bytes | Path]  # the files of a bundle: for each path its content, or a file or folder to copy there
 
 SAMPLE_ITEMS = 100
-WIDTH = 16
-"""The number of dimensions of random vectors."""
-
-LISTED = 100
-"""The number of documents that a random run lists for each query."""
+WIDTH = 16  # the number of dimensions of random vectors
+LISTED = 100  # the number of documents that a random run lists for each query
 
 
 def starting_kit(settings: Hosted, platform: str) -> Files:
@@ -101,8 +97,7 @@ def _random_run(qrels: Path, random: np.random.Generator) -> bytes:
     return "".join(lines).encode()
 
 
-LONGEST = 36
-"""The most characters of a column's title and key on Codabench."""
+LONGEST = 36  # the most characters of a column's title and key on Codabench
 
 
 def columns_of(scoring: Scoring) -> list[tuple[str, str]]:
@@ -136,11 +131,8 @@ def as_yaml(content: Mapping[str, Any]) -> bytes:
     return text.encode()
 
 
-MOST_TEXT = 2**24
-"""The most bytes of a file of settings or of a program."""
-
-MOST_NODES = 100_000
-"""The most keys and values of a YAML file, counted each time that an alias repeats them."""
+MOST_TEXT = 2**24  # the most bytes of a file of settings or of a program
+MOST_NODES = 100_000  # the most keys and values of a YAML file, counted each time that an alias repeats them
 
 
 def text_of(path: Path) -> str:

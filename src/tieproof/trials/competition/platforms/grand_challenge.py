@@ -19,8 +19,7 @@ from tieproof.trials.competition.platforms.layout import BundlePlan, Maker
 from tieproof.trials.competition.scoring import TRUTH
 from tieproof.trials.competition.truth import read_judgments
 
-OUTPUT = {"embeddings": "embedding", "run": "ranking"}
-"""The name of an algorithm's output socket, by task."""
+OUTPUT = {"embeddings": "embedding", "run": "ranking"}  # the name of an algorithm's output socket, by task
 
 
 def _jobs_of(plan: BundlePlan, phase: HostedPhase, *_: str) -> Files:
@@ -65,14 +64,12 @@ def _packed(plan: BundlePlan, phase: HostedPhase, *_: str) -> bytes:
     return gzip.compress(written.getvalue(), mtime=0)
 
 
-MAKERS: dict[str, Maker] = {"jobs": _jobs_of, "packed": _packed}
-"""What makes the files that only its bundles have."""
+MAKERS: dict[str, Maker] = {"jobs": _jobs_of, "packed": _packed}  # what makes the files that only its bundles have
 
 
 TRUTH_FOLDER = "/opt/ml/input/data/ground_truth"
 PLAIN = "ground_truth"
-OURS = "on_grand_challenge"
-"""The function that the program of a bundle calls if `new` made the bundle."""
+OURS = "on_grand_challenge"  # the function that the program of a bundle calls if `new` made the bundle
 
 
 def tasks_in(bundle: Path, unpack: tasks.Unpacker) -> list[tasks.Task]:

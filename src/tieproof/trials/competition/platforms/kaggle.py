@@ -78,9 +78,7 @@ def _sample(plan: BundlePlan, *_: object) -> bytes:
     return table([("id", *range(WIDTH)), *rows]).encode()
 
 
-MOST_BYTES = 500 * 10**6
-"""The most bytes of a submission; a larger one is refused before anything reads it."""
-
+MOST_BYTES = 500 * 10**6  # the most bytes of a submission; a larger one is refused before anything reads it
 SAMPLES = ("data/sample_submission.csv", "sample_submission.csv")
 METRIC, PROGRAM = "/kaggle_metric", ("metric.py", "solution.csv")
 

@@ -18,9 +18,7 @@ from tieproof.trials.competition.hosting import Hosted, HostedPhase
 from tieproof.trials.competition.platforms.files import Files, as_yaml, baseline_of, columns_of, starting_kit
 from tieproof.trials.competition.scoring import TRUTH
 
-TAKEN = {"embeddings": ".npz, .npy, .csv", "run": ".txt"}
-"""The extensions of submissions, by task."""
-
+TAKEN = {"embeddings": ".npz, .npy, .csv", "run": ".txt"}  # the extensions of submissions, by task
 LOGO = "logo.png"
 ABSENT = object()
 
