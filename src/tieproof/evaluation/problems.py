@@ -152,7 +152,7 @@ def make_search(
         return found
 
     vocabulary: dict[Any, int] = {}
-    read = partial(_as_rows, vocabulary=vocabulary if SparseRows in kinds else None)
+    read = partial(as_rows, vocabulary=vocabulary if SparseRows in kinds else None)
     passed = [side.embeddings for side in (queries, gallery)[: len(names)]]
     given = of_one_width(each(read, *passed), passed, len(vocabulary))
     sparse = isinstance(given[0], SparseRows)
@@ -279,7 +279,7 @@ def _check_sparse(kind: Distance | DistanceFunction, called: str, rounding: Bina
         raise InputError("precision takes no sparse rows. Round their weights first, and leave it out.", "precision")
 
 
-def _as_rows(values: Any, name: str, vocabulary: dict[Any, int] | None) -> Any:
+def as_rows(values: Any, name: str, vocabulary: dict[Any, int] | None) -> Any:
     """Return the values as an array, as items of another kind, or as rows that are read when they are needed.
 
     vocabulary : the numbers of terms; None: sparse rows are refused
