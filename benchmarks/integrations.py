@@ -3,12 +3,13 @@
     python benchmarks/integrations.py
 
 The InformationRetrievalEvaluator of sentence-transformers is compared with TieproofEvaluator on the same
-embeddings, as floats and as codes of signs, from the embeddings to the metrics; its RerankingEvaluator with
-TieproofRerankingEvaluator. The scores of MTEB, BEIR and ranx are compared with tieproof's on the same predictions, of
-ranx in its own objects, and trec_eval with `tieproof run` on the same files, both as programs that start anew. Both
-sides compute the same measures at the same cutoffs: tieproof with bounds and expectations, MTEB with its nAUC.
-Libraries that are not installed are left out (BEIR needs pytrec_eval alone: pip install --no-deps beir), as is
-trec_eval unless the shell finds it. The table is printed, and its numbers are written to integrations.json.
+embeddings, as floats and as codes of signs, from the embeddings to the metrics; its evaluator of sparse rows on the
+*expanded* rows of sparse.py; and its RerankingEvaluator with TieproofRerankingEvaluator. The scores of MTEB, BEIR and
+ranx are compared with tieproof's on the same predictions, of ranx in its own objects, and trec_eval with
+`tieproof run` on the same files, both as programs that start anew. Both sides compute the same measures at the same
+cutoffs: tieproof with bounds and expectations, MTEB with its nAUC. Libraries that are not installed are left out
+(BEIR needs pytrec_eval alone: pip install --no-deps beir), as is trec_eval unless the shell finds it. The table is
+printed, and its numbers are written to integrations.json.
 """
 
 import importlib.util
@@ -33,7 +34,7 @@ RELEVANT = 5
 DEPTH = 1_000
 """The number of documents that MTEB keeps for each query."""
 
-AT_MOST = 1.0
+AT_MOST, OF_SPARSE = 1.0, 0.3
 
 CUTOFFS = (1, 3, 5, 10, 20, 100, 1000)
 """The cutoffs of MTEB's retrieval tasks."""
@@ -41,6 +42,7 @@ CUTOFFS = (1, 3, 5, 10, 20, 100, 1000)
 BESIDE = {
     "embeddings": "sentence-transformers",
     "codes of signs": "sentence-transformers",
+    "sparse rows": "sentence-transformers",
     "candidates": "sentence-transformers",
     "predictions, float16": "mteb",
     "results, float16": "beir",
@@ -59,16 +61,18 @@ class Encoder:
     """A model of sentence-transformers with stored embeddings; each text is the number of its embedding."""
 
     similarity_fn_name = "cosine"
-    model_card_data = SimpleNamespace(set_evaluation_metrics=lambda *arguments: None)
+    model_card_data = SimpleNamespace(set_evaluation_metrics=lambda *arguments, **options: None)
 
     def __init__(self, queries: Array, documents: Array) -> None:
-        from sentence_transformers.util import cos_sim
+        from sentence_transformers import util
 
-        self.queries, self.documents, self.similarity = queries, documents, cos_sim
+        self.queries, self.documents = queries, documents
+        self.similarity = {"cosine": util.cos_sim, "dot": util.dot_score}[self.similarity_fn_name]
 
     def encode_query(self, texts: Sequence[int], **options: Any) -> Any:
         """The embeddings of some queries."""
-        return as_asked(self.queries[np.asarray(texts)], options)
+        whole = len(texts) == len(self.queries)
+        return as_asked(self.queries if whole else self.queries[np.asarray(texts)], options)
 
     def encode_document(self, texts: Sequence[int], **options: Any) -> Any:
         """The embeddings of some documents; all of them are not copied."""
@@ -76,11 +80,25 @@ class Encoder:
         return as_asked(self.documents if whole else self.documents[np.asarray(texts)], options)
 
 
+class SparseEncoder(Encoder):
+    """The same for sparse rows; evaluators know the kind of a model by the name of its class."""
+
+    similarity_fn_name = "dot"
+
+    @staticmethod
+    def sparsity(rows: Any) -> dict[str, float]:
+        """How many dimensions are not zero."""
+        from sentence_transformers import SparseEncoder
+
+        return SparseEncoder.sparsity(rows)
+
+
 def as_asked(embeddings: Array, options: dict[str, Any]) -> Any:
     """Embeddings in the type that an evaluator requests."""
     import torch
 
-    return torch.from_numpy(embeddings) if options.get("convert_to_tensor") else embeddings
+    dense = isinstance(embeddings, np.ndarray)
+    return torch.from_numpy(embeddings) if options.get("convert_to_tensor") and dense else embeddings
 
 
 class Data(NamedTuple):
@@ -118,6 +136,33 @@ def retrieval(data: Data, codes: bool) -> tuple[Call, Call]:
     ours = TieproofEvaluator(*task, write_csv=False, precision="ubinary" if codes else None)
     ours(model)  # the tables of weights are computed once
     return (lambda: theirs(known or model), lambda: ours(model))
+
+
+def sparse_retrieval(data: Data) -> tuple[Call, Call]:
+    """Both evaluators on sparse rows with random relevant documents, which torch holds as a model returns them."""
+    import torch
+    from sentence_transformers.sparse_encoder.evaluation import SparseInformationRetrievalEvaluator
+
+    from sparse import data_of
+    from tieproof.integrations.sentence_transformers import TieproofEvaluator
+
+    *sides, pairs = data_of("expanded", len(data.queries), len(data.documents))
+    found = (side.tocoo() for side in sides)
+    model = SparseEncoder(
+        *(torch.sparse_coo_tensor(np.array(side.coords), side.data, side.shape).coalesce() for side in found)
+    )
+    relevant: dict[str, set[str]] = {}
+    for query, document in pairs.tolist():
+        relevant.setdefault(f"q{query}", set()).add(f"d{document}")
+    task = (
+        {query: int(query[1:]) for query in relevant},
+        {f"d{document}": document for document in range(len(data.documents))},
+        relevant,
+    )
+    theirs = SparseInformationRetrievalEvaluator(*task, write_csv=False)
+    ours = TieproofEvaluator(*task, write_csv=False)
+    ours(model)
+    return (lambda: theirs(model), lambda: ours(model))
 
 
 def reranking(data: Data) -> tuple[Call, Call]:
@@ -221,6 +266,7 @@ def cases(data: Data, names: Sequence[str]) -> Iterator[Case]:
     prepare: dict[str, Callable[[], tuple[Call, Call]]] = {
         "embeddings": lambda: retrieval(data, codes=False),
         "codes of signs": lambda: retrieval(data, codes=True),
+        "sparse rows": lambda: sparse_retrieval(data),
         "candidates": lambda: reranking(data),
         "predictions, float16": lambda: predictions(data),
         "results, float16": lambda: results(data),
@@ -229,7 +275,7 @@ def cases(data: Data, names: Sequence[str]) -> Iterator[Case]:
     }
     for name in names:
         if importlib.util.find_spec(BESIDE[name].replace("-", "_")) is not None or shutil.which(BESIDE[name]):
-            yield Case(name, BESIDE[name], AT_MOST, prepare[name])
+            yield Case(name, BESIDE[name], OF_SPARSE if name == "sparse rows" else AT_MOST, prepare[name])
 
 
 def render(measured: Measured) -> str:

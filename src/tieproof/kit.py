@@ -3,9 +3,9 @@
 The folders compat, integrations and trials import from here, from `tieproof` and from its public modules, so that
 each of them could be a package of its own, and an integration of yours may do the same. Docstrings tell of each:
 
-- Arguments, checked as all calls check them: `as_array`, `as_embeddings`, `as_labels`, `as_label_array`,
-  `check_choice`, `check_count`, `check_whole`, `our_name` of a distance, `parse_scores`; `fits` compares JSON with
-  a schema.
+- Arguments, checked as all calls check them: `as_array`, `as_embeddings`, `as_rows` of any kind, `as_labels`,
+  `as_label_array`, `check_choice`, `check_count`, `check_whole`, `our_name` of a distance, `parse_scores`; `joined`
+  puts rows of a kind together, and `fits` compares JSON with a schema.
 - Types: `Array` and its kin, `DistanceFunction`, `Embeddings`, `Labels`, `Bound`.
 - Files: `reading` says in an error which file was read, `check` that it exists, `npy` reads arrays; `atomic_write`
   and `PartsFolder` never leave half a file; `EXTENSION` is that of records; `is_number` tells of a cell.
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tieproof.distances import our_name as our_name
     from tieproof.evaluation.evaluated import over_queries as over_queries
     from tieproof.evaluation.intervals import Bound as Bound
+    from tieproof.evaluation.problems import as_rows as as_rows
     from tieproof.evaluation.progress import progress_bar as progress_bar
     from tieproof.evaluation.saving import EXTENSION as EXTENSION
     from tieproof.evaluation.scoring import parse_scores as parse_scores
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from tieproof.inputs.arrays import check_count as check_count
     from tieproof.inputs.labels import as_label_array as as_label_array
     from tieproof.inputs.labels import as_labels as as_labels
+    from tieproof.inputs.multi_vectors import joined as joined
     from tieproof.inputs.options import check_choice as check_choice
     from tieproof.inputs.options import check_whole as check_whole
     from tieproof.inputs.readers import npy as npy

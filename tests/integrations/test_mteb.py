@@ -319,3 +319,25 @@ def test_scores_that_are_not_numbers_are_refused() -> None:
     vectors["queries"]["q1"] = [float("nan")] * 4
     with pytest.raises(InputError, match="for query 'q1' is nan"):
         scores_of(with_intervals(loaded(task_class("Toy")(), vectors, qrels)))
+
+
+@pytest.mark.parametrize("reranking", [False, True])
+@pytest.mark.parametrize("kind", ["sparse", "late"])
+def test_models_of_sparse_rows_and_of_several_vectors(kind: str, reranking: bool, tmp_path: Path) -> None:
+    """MTEB wraps both itself; five documents have a copy, so that they are tied."""
+    toys = pytest.importorskip("toy_encoders")
+    words = ("red", "green", "blue", "white", "black", "cat", "dog", "shoe")
+    model = {"sparse": toys.sparse_model, "late": toys.late_model}[kind](words, tmp_path)
+    random = np.random.default_rng(0)
+    texts = [" ".join(random.choice(words, 3, replace=False)) for _ in range(20)]
+    texts = {
+        "queries": {f"q{at}": text for at, text in enumerate(texts[:5])},
+        "corpus": {f"d{at}": text for at, text in enumerate(texts[5:] + texts[5:10])},
+    }
+    qrels = {query: {f"d{item}": 1 for item in random.choice(20, 6, replace=False)} for query in texts["queries"]}
+    ranked = candidates(texts) if reranking else None
+    made = task_class("Toy", kind="Reranking" if reranking else "Retrieval", k_values=(1, 5, 10))
+    task = loaded(made(), texts, qrels, ranked)
+    found = [*intervals(scores_of(with_intervals(task), model), (1, 5, 10))]
+    assert all(lower - 0.51e-5 <= printed <= upper + 0.51e-5 for printed, (lower, _, upper) in found)
+    assert max(upper - lower for _, (lower, _, upper) in found) > 0.01

@@ -568,27 +568,6 @@ def test_their_predictions_are_read(tmp_path: Path) -> None:
     assert result["nDCG@10"].upper <= of_cut["nDCG@10"].upper
 
 
-@pytest.mark.filterwarnings("ignore:Sparse CSR:UserWarning")
-def test_sparse_vectors_are_evaluated_by_their_predictions(tmp_path: Path) -> None:
-    from sentence_transformers import SparseEncoder
-    from sentence_transformers.sparse_encoder.evaluation import SparseInformationRetrievalEvaluator
-    from sentence_transformers.sparse_encoder.modules import SparseStaticEmbedding
-    from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import PreTrainedTokenizerFast
-
-    tokenizer = Tokenizer(models.WordLevel({"red": 0, "shoe": 1, "?": 2, "-": 3}, unk_token="?"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    whole = PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="?", pad_token="-")
-    model = SparseEncoder(modules=[SparseStaticEmbedding(whole)], device="cpu")
-    data = {"q": "red shoe"}, {"a": "red shoe", "b": "red shoe", "c": "shoe"}, {"q": {"b"}}
-    with pytest.raises(tp.InputError, match=r"SparseEncoder returns sparse vectors.*tieproof\.evaluate_run"):
-        ours(*data)(model)
-    SparseInformationRetrievalEvaluator(*data, write_predictions=True)(model, str(tmp_path))
-    (path,) = tmp_path.glob("*.jsonl")
-    found = tp.evaluate_run({"q": {"b": 1}}, path, measures=["RR@10"])["RR@10"]
-    assert (found.lower, found.expected, found.upper) == (0.5, 0.75, 1.0)
-
-
 # The page
 
 PAGE = Path(__file__).parents[2] / "docs" / "integrations" / "sentence_transformers.md"

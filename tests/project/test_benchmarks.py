@@ -156,6 +156,10 @@ def test_integrations_compute_the_same(load: Any) -> None:
         for name, value in theirs.items():
             assert found[f"{name}_lower"] - 1e-12 <= value <= found[f"{name}_upper"] + 1e-12, name
             assert codes or value == pytest.approx(found[name], rel=1e-12)
+    theirs, ours = (call() for call in script.sparse_retrieval(data))
+    for name, value in theirs.items():
+        lower, upper = (ours.get(f"{name}_{bound}", ours[name]) for bound in ("lower", "upper"))
+        assert lower - 1e-6 <= value <= upper + 1e-6, name  # the library counts dimensions in float32
     theirs, ours = (call() for call in script.predictions(data))
     for family, name in (("ndcg", "nDCG"), ("map", "AP"), ("recall", "R"), ("precision", "P"), ("mrr", "RR")):
         for spelled, value in getattr(theirs, family).items():

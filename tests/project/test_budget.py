@@ -27,18 +27,18 @@ ROOMS = {
     "analyses": 9_511,
     "trials": 12_561,
     "compat": 2_796,
-    "integrations": 2_496,
+    "integrations": 2_539,
     "cli": 3_044,
     "data": 22,
-    "tieproof": 884,
+    "tieproof": 886,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_653
+LINES_OF_SOURCE = 66_698
 LINES_OF_KERNELS = 7_520
-WORDS_OF_DOCS = 62_727
+WORDS_OF_DOCS = 62_790
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 66_913
+LINES_OF_TESTS = 67_018
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -55,22 +55,27 @@ class Encoder:
         return (np.asarray(queries) * np.asarray(documents)).sum(axis=1)
 
 
-def task_class(name: str, base: type = AbsTaskRetrieval, **attributes: Any) -> Any:
-    """A class of tasks."""
-    return type(name, (base,), {"metadata": TaskMetadata(name=name, **METADATA), **attributes})
+def task_class(name: str, base: type = AbsTaskRetrieval, kind: str = "Retrieval", **attributes: Any) -> Any:
+    """A class of tasks of a kind."""
+    metadata = TaskMetadata(name=name, **METADATA | {"type": kind})
+    return type(name, (base,), {"metadata": metadata, **attributes})
+
+
+def text_of(vector: Sequence[float] | str) -> str:
+    """The text that `Encoder` reads as this vector; a text as it is."""
+    return vector if isinstance(vector, str) else " ".join(map(repr, map(float, vector)))
 
 
 def loaded(
     task: Any,
-    vectors: Mapping[str, Mapping[str, Sequence[float]]],
+    vectors: Mapping[str, Mapping[str, Sequence[float] | str]],
     qrels: Mapping[str, Mapping[str, int]],
     top_ranked: Mapping[str, Sequence[str]] | None = None,
 ) -> Any:
-    """The task with this data: `vectors` of "queries" and of the "corpus", by their ids."""
+    """The task with this data: `vectors` of "queries" and of the "corpus", or texts, by their ids."""
 
     def rows(of: str) -> Any:
-        texts = {name: " ".join(map(repr, map(float, vector))) for name, vector in vectors[of].items()}
-        return Dataset.from_list([{"id": name, "text": text} for name, text in texts.items()])
+        return Dataset.from_list([{"id": name, "text": text_of(each)} for name, each in vectors[of].items()])
 
     data = RetrievalSplitData(
         corpus=rows("corpus"),

@@ -31,10 +31,25 @@ def numbered_model(embeddings: Any, **options: Any) -> Any:
 
 def late_model(words: Sequence[str], folder: Any, **options: Any) -> Any:
     """A model with several vectors for each text: a small network with random weights, which is saved in a folder."""
-    import torch
     from sentence_transformers import MultiVectorEncoder
+    from transformers import BertModel
+
+    return MultiVectorEncoder(_saved(BertModel, words, folder), device="cpu", **options)
+
+
+def sparse_model(words: Sequence[str], folder: Any, **options: Any) -> Any:
+    """A model with a sparse row for each text, as SPLADE has: a small network with random weights in a folder."""
+    from sentence_transformers import SparseEncoder
+    from transformers import BertForMaskedLM
+
+    return SparseEncoder(_saved(BertForMaskedLM, words, folder), device="cpu", **options)
+
+
+def _saved(network: Any, words: Sequence[str], folder: Any) -> str:
+    """Save a network of this class, and a tokenizer with these words; return the folder."""
+    import torch
     from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+    from transformers import BertConfig, PreTrainedTokenizerFast
 
     special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "mask_token": "[MASK]"}
     vocabulary = {word: at for at, word in enumerate([*special.values(), *words])}
@@ -43,5 +58,5 @@ def late_model(words: Sequence[str], folder: Any, **options: Any) -> Any:
     PreTrainedTokenizerFast(tokenizer_object=tokenizer, **special).save_pretrained(folder)
     torch.manual_seed(0)
     sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
-    BertModel(BertConfig(vocab_size=len(vocabulary), max_position_embeddings=32, **sizes)).save_pretrained(folder)
-    return MultiVectorEncoder(str(folder), device="cpu", **options)
+    network(BertConfig(vocab_size=len(vocabulary), max_position_embeddings=32, **sizes)).save_pretrained(folder)
+    return str(folder)

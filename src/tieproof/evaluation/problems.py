@@ -143,7 +143,7 @@ def make_search(
         return found
 
     vocabulary: dict[Any, int] = {}
-    read = partial(_as_rows, vocabulary=vocabulary if SparseRows in kinds else None)
+    read = partial(as_rows, vocabulary=vocabulary if SparseRows in kinds else None)
     passed = [side.embeddings for side in (queries, gallery)[: len(names)]]
     given = of_one_width(each(read, *passed), passed, len(vocabulary))
     sparse = isinstance(given[0], SparseRows)
@@ -266,7 +266,7 @@ def _check_sparse(kind: Distance | DistanceFunction, called: str, rounding: Bina
         raise InputError("precision takes no sparse rows. Round their weights first, and leave it out.", "precision")
 
 
-def _as_rows(values: Any, name: str, vocabulary: dict[Any, int] | None) -> Any:
+def as_rows(values: Any, name: str, vocabulary: dict[Any, int] | None) -> Any:
     """Return an array, other items (sparse rows with a `vocabulary` of terms), or rows that are read later."""
     if vocabulary is not None and is_sparse(values):
         return as_sparse(values, name, vocabulary)

@@ -6,33 +6,36 @@ from typing import Any
 
 import numpy as np
 from sentence_transformers import SimilarityFunction
-from tqdm import trange
 
 from tieproof import Result
 from tieproof.errors import InputError
-from tieproof.integrations.sentence_transformers.scoring import (
+from tieproof.integrations.sentence_transformers.encoding import (
     BINARY,
+    SPARSE,
+    SPARSITY,
+    Precision,
+    calibrated,
+    check_model,
+    encoded,
+    kind_of,
+    packed,
+    sparsity,
+)
+from tieproof.integrations.sentence_transformers.scoring import (
     BaseEvaluator,
     NanoBEIREvaluator,
-    Precision,
     ScoreFunction,
     add_row,
-    calibrated,
-    check_late,
-    check_model,
     check_precision,
     columns,
     distances_for,
     file_for,
-    has_several,
-    is_late,
     measures_of,
     metrics_at,
-    packed,
     values,
 )
 from tieproof.integrations.sentence_transformers.tasks import Labeled, Retrieval
-from tieproof.kit import as_array, check_whole
+from tieproof.kit import as_rows, check_whole
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +44,7 @@ _ENCODES = {"query": "encode_query", "document": "encode_document", "sentence": 
 
 _CONFIGURATION = (
     "truncate_dim",
+    "max_active_dims",
     "query_prompt",
     "query_prompt_name",
     "corpus_prompt",
@@ -57,8 +61,9 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
     sentence is then a query for the other sentences with its label. The value under the name of a metric, such as
     `cosine_ndcg@10`, is the lower bound over all orderings of tied documents, so ties never pay when models are
     selected by it. The suffixes `_lower`, `_expected` and `_upper` give the whole interval. Without ties, all four
-    values are equal to the metric of `InformationRetrievalEvaluator`; of a `MultiVectorEncoder`, whose texts have
-    several vectors, to that of `MultiVectorInformationRetrievalEvaluator`.
+    values are equal to the metric of `InformationRetrievalEvaluator`; of a `SparseEncoder`, to that of
+    `SparseInformationRetrievalEvaluator`, with its numbers of active dimensions; and of a `MultiVectorEncoder`, whose
+    texts have several vectors, to that of `MultiVectorInformationRetrievalEvaluator`.
 
     Parameters
     ----------
@@ -90,6 +95,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
     precision : "float32", "int8", "uint8", "binary" or "ubinary"
         Embeddings are converted by `quantize_embeddings`. "binary" and "ubinary" embeddings are packed chunk by chunk
         and compared by Hamming distance; their score function is called `hamming`.
+    max_active_dims : int, the most dimensions of a row that a `SparseEncoder` keeps
 
     Attributes
     ----------
@@ -150,6 +156,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         sentences: Sequence[Any] | None = None,
         labels: Any = None,
         precision: Precision | None = None,
+        max_active_dims: int | None = None,
     ) -> None:
         super().__init__()
         self.task: Labeled | Retrieval
@@ -161,6 +168,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
             raise InputError(
                 "Pass either queries, corpus and relevant_docs, or sentences and labels, not some of both."
             )
+        self.queries, self.corpus = self.task.queries, self.task.corpus
         if write_predictions:
             raise InputError(
                 "write_predictions=True would cut lists off within ties, by the ids of documents. Let "
@@ -185,7 +193,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         if not isinstance(name, str | None):
             raise InputError(f"name must be a string, not {type(name).__name__}.", "name")
         self.name, self.write_csv = name or "", write_csv
-        self.truncate_dim, self.precision = truncate_dim, precision
+        self.truncate_dim, self.precision, self.max_active_dims = truncate_dim, precision, max_active_dims
         self.score_functions = score_functions
         self.main_score_function = getattr(main_score_function, "value", main_score_function)
         self.query_prompt, self.query_prompt_name = query_prompt, query_prompt_name
@@ -209,11 +217,12 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         corpus_model : another model that encodes the corpus
         corpus_embeddings : (documents, d), the embeddings of the corpus in its order, which is then not encoded
         """
-        self._check_corpus(corpus_model, corpus_embeddings)
-        check_model(model, [_ENCODES[kind] for kind in self.task.kinds if kind != "document"])
+        corpus_rows = self._checked_corpus(corpus_model, corpus_embeddings)
+        of_corpus = model if corpus_model is None else corpus_model
+        options = {name: getattr(self, name) for name in ("precision", "truncate_dim", "max_active_dims")}
+        check_model(model, [_ENCODES[kind] for kind in self.task.kinds if kind != "document"], **options)
         if "document" in self.task.kinds and corpus_embeddings is None:
-            check_model(model if corpus_model is None else corpus_model, [_ENCODES["document"]])
-        check_late(model, precision=self.precision, truncate_dim=self.truncate_dim)
+            check_model(of_corpus, [_ENCODES["document"]], **options)
         distances = distances_for(model, self.score_functions, self.precision)
         if self.main_score_function not in (None, *distances):
             raise InputError(
@@ -221,28 +230,27 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
                 f"{', '.join(distances)}. Pass one of them, or leave it out.",
                 "main_score_function",
             )
-        headers = ["epoch", "steps", *columns(self.metrics, list(distances))]
+        added = SPARSITY if kind_of(model) is SPARSE else ()
+        headers = ["epoch", "steps", *columns(self.metrics, list(distances)), *added]
         path = file_for(output_path if self.write_csv else None, self.csv_file, headers)
 
         def encode(texts: Sequence[Any], kind: str) -> Any:
             if kind != "document":
                 return self.encode(model, texts, kind)
-            if has_several(corpus_embeddings):
-                return corpus_embeddings
-            if corpus_embeddings is not None:
-                return packed(as_array(corpus_embeddings, "corpus_embeddings"), self.precision)
-            return self.encode(model if corpus_model is None else corpus_model, texts, kind)
+            if corpus_rows is not None:
+                return packed(corpus_rows, self.precision)
+            return self.encode(of_corpus, texts, kind)
 
-        encoded = calibrated(self.task.encoded(encode), self.precision)
+        rows = calibrated(self.task.encoded(encode), self.precision)
         options = {
             "measures": measures_of(self.metrics),
             "progress": self.show_progress_bar,
-            "bits": 8 * encoded[0].shape[1] if self.precision in BINARY else None,
+            "bits": 8 * rows[0].shape[1] if self.precision in BINARY else None,
         }
         self.results = {
-            name: self.task.evaluate(encoded, distance=distance, **options) for name, distance in distances.items()
+            name: self.task.evaluate(rows, distance=distance, **options) for name, distance in distances.items()
         }
-        scores = values(self.metrics, self.results)
+        scores = values(self.metrics, self.results) | (sparsity(rows) if added else {})
         if self.chosen not in distances:
             best = max(distances, key=lambda name: scores[f"{name}_{self.main_metric}"])
             self.chosen = self.main_score_function or best
@@ -255,75 +263,47 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         self.store_metrics_in_model_card_data(model, prefixed, epoch, steps)
         return prefixed
 
-    def _check_corpus(self, corpus_model: Any, corpus_embeddings: Any) -> None:
-        """Refuse both at once, either one without a corpus, and other than a row of floats for each document."""
+    def _checked_corpus(self, corpus_model: Any, corpus_embeddings: Any) -> Any:
+        """The rows of the corpus, if they were passed, one for each document; refuse what contradicts itself."""
         given = {"corpus_model": corpus_model, "corpus_embeddings": corpus_embeddings}
         names = tuple(name for name, value in given.items() if value is not None)
         if len(names) == 2:
             raise InputError("Pass either corpus_model or corpus_embeddings, not both.", names)
         if names and isinstance(self.task, Labeled):
             raise InputError(f"{names[0]} was passed, but sentences have no corpus. Leave it out.", names[0])
-        if corpus_embeddings is None or isinstance(self.task, Labeled):
-            return
-        documents, several = len(self.task.corpus), has_several(corpus_embeddings)
-        shape = (len(corpus_embeddings), 0) if several else np.shape(corpus_embeddings)
-        if len(shape) != 2 or shape[0] != documents:
+        if corpus_embeddings is None:
+            return None
+        rows, documents = as_rows(corpus_embeddings, "corpus_embeddings", {}), len(self.corpus)
+        if len(rows.shape) != 2 or len(rows) != documents:
             raise InputError(
-                f"corpus_embeddings has shape {tuple(shape)}, but the corpus has {documents:,} documents. Pass one "
-                "row for each, in the order of the corpus.",
+                f"corpus_embeddings has shape {tuple(rows.shape)}, but the corpus has {documents:,} documents. Pass "
+                "one row for each, in the order of the corpus.",
                 ("corpus_embeddings", "corpus"),
             )
-        if self.precision is not None and as_array(corpus_embeddings, "corpus_embeddings").dtype.kind != "f":
+        if self.precision is not None and not (isinstance(rows, np.ndarray) and rows.dtype.kind == "f"):
             raise InputError(
                 f"corpus_embeddings must be the floats of a model, which precision={self.precision!r} converts. Pass "
                 "them before they are quantized.",
                 ("corpus_embeddings", "precision"),
             )
+        return rows
 
     def encode(self, model: Any, texts: Sequence[Any], kind: str) -> Any:
-        """Encode texts chunk by chunk, and return their embeddings or binary codes, or an array for each text.
-
-        kind : "query", "document" or "sentence"
-        """
-        encode = getattr(model, _ENCODES[kind])
+        """Encode texts chunk by chunk; kind is "query", "document" or "sentence"."""
         side = "corpus" if kind == "document" else "query"
-        options = {
-            "prompt": getattr(self, f"{side}_prompt"),
-            "prompt_name": getattr(self, f"{side}_prompt_name"),
-            "batch_size": self.batch_size,
-            "show_progress_bar": self.show_progress_bar,
-            "convert_to_numpy": True,
-        }
-        if not is_late(model):
-            options["truncate_dim"] = self.truncate_dim
-        starts = trange(
-            0,
-            len(texts),
+        return encoded(
+            model,
+            _ENCODES[kind],
+            texts,
             self.corpus_chunk_size,
-            desc="Corpus Chunks",
-            disable=not self.show_progress_bar or len(texts) <= self.corpus_chunk_size,
+            self.precision,
+            prompt=getattr(self, f"{side}_prompt"),
+            prompt_name=getattr(self, f"{side}_prompt_name"),
+            batch_size=self.batch_size,
+            show_progress_bar=self.show_progress_bar,
+            truncate_dim=self.truncate_dim,
+            max_active_dims=self.max_active_dims,
         )
-        embeddings, several = np.empty(0), []
-        for at in starts:
-            encoded = encode(texts[at : at + self.corpus_chunk_size], **options)
-            if has_several(encoded):
-                several += encoded
-                continue
-            chunk = packed(as_array(encoded, "embeddings"), self.precision)  # some models return tensors
-            if not at:
-                embeddings = np.empty((len(texts), chunk.shape[1]), chunk.dtype)
-            embeddings[at : at + len(chunk)] = chunk
-        return several or embeddings
-
-    @property
-    def queries(self) -> list[Any]:
-        """The texts that are evaluated as queries."""
-        return self.task.sentences if isinstance(self.task, Labeled) else self.task.queries
-
-    @property
-    def corpus(self) -> list[Any]:
-        """The texts that are ranked."""
-        return self.task.sentences if isinstance(self.task, Labeled) else self.task.corpus
 
     def _model_score_functions(self, model: Any) -> dict[str, Any]:
         """The distances by the names of the model's score functions, for which NanoBEIREvaluator asks."""

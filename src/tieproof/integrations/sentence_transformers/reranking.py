@@ -11,16 +11,25 @@ from tqdm import trange
 
 from tieproof import Estimate, evaluate
 from tieproof.errors import InputError
+from tieproof.integrations.sentence_transformers.encoding import (
+    LATE,
+    SPARSE,
+    SPARSITY,
+    check_model,
+    encoded,
+    kind_of,
+    sparsity,
+)
 from tieproof.integrations.sentence_transformers.scoring import (
     ENDS,
     BaseEvaluator,
     ScoreFunction,
     add_row,
-    check_model,
-    distance_of,
+    distances_for,
     file_for,
 )
-from tieproof.kit import Array, FloatArray, as_array, check_whole, over_queries
+from tieproof.integrations.sentence_transformers.tasks import Encoded
+from tieproof.kit import Array, FloatArray, check_whole, joined, over_queries
 
 logger = logging.getLogger(__name__)
 
@@ -47,12 +56,13 @@ class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
         Add a row to `Tieproof_reranking[_name]_results_@k.csv` in `output_path`.
     similarity_fct : function of two tensors
         The cosine, dot, Euclidean and Manhattan similarities of sentence_transformers.util are compared exactly; the
-        values of other functions are ranked as they are.
+        values of other functions are ranked as they are. Default: cosine, or the similarity of a MultiVectorEncoder.
     batch_size, show_progress_bar, truncate_dim :
         Options of encoding.
     use_batched_encoding : bool
         Encode the texts of all samples at once; otherwise sample by sample, in less memory.
     mrr_at_k : int, an older name of at_k
+    max_active_dims : int, the most dimensions of a row that a `SparseEncoder` keeps
 
     Attributes
     ----------
@@ -78,12 +88,14 @@ class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
         at_k: int = 10,
         name: str = "",
         write_csv: bool = True,
-        similarity_fct: ScoreFunction = cos_sim,
+        similarity_fct: ScoreFunction | None = None,
         batch_size: int = 64,
         show_progress_bar: bool = False,
         use_batched_encoding: bool = True,
         truncate_dim: int | None = None,
         mrr_at_k: int | None = None,
+        *,
+        max_active_dims: int | None = None,
     ) -> None:
         super().__init__()
         each = list(samples.values()) if isinstance(samples, Mapping) else list(samples)
@@ -95,13 +107,14 @@ class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
             )
         self.at_k = at_k if mrr_at_k is None else mrr_at_k
         check_whole("at_k" if mrr_at_k is None else "mrr_at_k", self.at_k, 1)
-        if not callable(similarity_fct):
+        if similarity_fct is not None and not callable(similarity_fct):
             raise InputError(
                 f"similarity_fct must be a function of two tensors, not {similarity_fct!r}.", "similarity_fct"
             )
         self.name, self.write_csv, self.similarity_fct = name, write_csv, similarity_fct
         self.batch_size, self.show_progress_bar = batch_size, show_progress_bar
-        self.use_batched_encoding, self.truncate_dim = use_batched_encoding, truncate_dim
+        self.use_batched_encoding = use_batched_encoding
+        self.truncate_dim, self.max_active_dims = truncate_dim, max_active_dims
         self.measures = {"map": "AP", f"mrr@{self.at_k}": f"RR@{self.at_k}", f"ndcg@{self.at_k}": f"nDCG@{self.at_k}"}
         self.csv_file = "_".join(filter(None, ["Tieproof_reranking", name, f"results_@{self.at_k}.csv"]))
         self.primary_metric = f"ndcg@{self.at_k}"
@@ -111,13 +124,19 @@ class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
         self, model: Any, output_path: str | None = None, epoch: float = -1, steps: int = -1
     ) -> dict[str, float]:
         """Encode the texts, evaluate, add a row to the CSV file, and return the metrics, their names after `name`."""
-        check_model(model, ["encode_query", "encode_document"])
-        headers = ["epoch", "steps", *(f"{name.upper()}{end}" for name in self.measures for end in ENDS)]
+        options = {name: getattr(self, name) for name in ("truncate_dim", "max_active_dims")}
+        check_model(model, ["encode_query", "encode_document"], **options)
+        added = SPARSITY[:4] if kind_of(model) is SPARSE else ()
+        headers = ["epoch", "steps", *(f"{name.upper()}{end}" for name in self.measures for end in ENDS), *added]
         path = file_for(output_path if self.write_csv else None, self.csv_file, headers)
-        values = self._values(model)
+        sparse: list[Encoded] = []
+        values = self._values(model, sparse)
         self.per_query = {name: Estimate(*values[:, :, place].T) for place, name in enumerate(self.measures)}
         means = {name: over_queries(each) for name, each in self.per_query.items()}
         scores = {f"{name}{end}": getattr(means[name], end.lstrip("_") or "lower") for name in means for end in ENDS}
+        if sparse:
+            found = sparsity(tuple(map(joined, zip(*sparse, strict=True))))
+            scores |= {name: found[name] for name in added}
         logger.info("Tieproof reranking of %s, epoch %s, step %s: %s", self.name, epoch, steps, scores)
         if path is not None:
             add_row(path, headers, [epoch, steps, *scores.values()])
@@ -125,9 +144,11 @@ class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
         self.store_metrics_in_model_card_data(model, prefixed, epoch, steps)
         return prefixed
 
-    def _values(self, model: Any) -> Array:
-        """The estimate of each metric of each sample, (samples, 4, metrics)."""
-        distance, names = distance_of(self.similarity_fct), list(self.measures.values())
+    def _values(self, model: Any, sparse: list[Encoded]) -> Array:
+        """The estimate of each metric of each sample, (samples, 4, metrics); sparse rows are added to the list."""
+        late = self.similarity_fct is None and kind_of(model) is LATE
+        (distance,) = distances_for(model, None if late else {"": self.similarity_fct or cos_sim}, None).values()
+        names = list(self.measures.values())
         sizes = [len(positive) + len(negative) for _, positive, negative in self.samples]
         together = self.use_batched_encoding and isinstance(distance, str)  # a function might round otherwise
         step = max(1, min(_TOGETHER, _CANDIDATES // max(sizes))) if together else 1
@@ -140,6 +161,8 @@ class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
                 queries, documents = self._texts_of(model, self.samples[part])
             else:
                 queries, documents = whole[0][part], whole[1][ends[start] : ends[min(start + step, len(sizes))]]
+            if kind_of(model) is SPARSE:
+                sparse.append((queries, documents))
             own = np.repeat(np.arange(len(queries)), sizes[part])
             positives = [len(positive) for _, positive, _ in self.samples[part]]
             within = np.arange(len(own)) - (ends[part] - ends[start])[own]
@@ -157,24 +180,17 @@ class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
             values.append(np.array([astuple(result.per_query(name)) for name in names]).T)
         return np.concatenate(values)
 
-    def _texts_of(self, model: Any, samples: Sequence[tuple[Any, list[Any], list[Any]]]) -> tuple[Array, Array]:
+    def _texts_of(self, model: Any, samples: Sequence[tuple[Any, list[Any], list[Any]]]) -> tuple[Any, Any]:
         """The embeddings of the queries of samples, and of all their candidates."""
         candidates = [text for _, positive, negative in samples for text in positive + negative]
-        return (
-            self._encoded(model, "encode_query", [query for query, _, _ in samples]),
-            self._encoded(model, "encode_document", candidates),
-        )
-
-    def _encoded(self, model: Any, method: str, texts: Sequence[Any]) -> Array:
-        """The embeddings of texts."""
-        encoded = getattr(model, method)(
-            texts,
-            batch_size=self.batch_size,
-            show_progress_bar=self.show_progress_bar and self.use_batched_encoding,
-            convert_to_numpy=True,
-            truncate_dim=self.truncate_dim,
-        )
-        return as_array(encoded, "embeddings")
+        options = {
+            "batch_size": self.batch_size,
+            "show_progress_bar": self.show_progress_bar and self.use_batched_encoding,
+            "truncate_dim": self.truncate_dim,
+            "max_active_dims": self.max_active_dims,
+        }
+        queries = encoded(model, "encode_query", [query for query, _, _ in samples], len(samples), **options)
+        return queries, encoded(model, "encode_document", candidates, len(candidates), **options)
 
     @property
     def description(self) -> str:
@@ -183,7 +199,8 @@ class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
 
     def get_config_dict(self) -> dict[str, Any]:
         """The options of the evaluation that a model card shows."""
-        return {"at_k": self.at_k} | ({} if self.truncate_dim is None else {"truncate_dim": self.truncate_dim})
+        options = {name: getattr(self, name) for name in ("truncate_dim", "max_active_dims")}
+        return {"at_k": self.at_k} | {name: value for name, value in options.items() if value is not None}
 
 
 def _texts(sample: Any, number: int) -> tuple[Any, list[Any], list[Any]]:

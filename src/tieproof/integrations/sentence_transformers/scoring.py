@@ -1,18 +1,18 @@
-"""How a task is scored: quantized embeddings, distances of score functions, and metrics with their CSV table."""
+"""How a task is scored: distances of score functions, and metrics with their CSV table."""
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import torch
-from sentence_transformers import CrossEncoder, SimilarityFunction, SparseEncoder, quantize_embeddings
+from sentence_transformers import SimilarityFunction
 
 from tieproof import Result
 from tieproof.errors import InputError
-from tieproof.integrations.sentence_transformers.tasks import Encoded
+from tieproof.integrations.sentence_transformers.encoding import BINARY, Precision
 from tieproof.kit import Array, DistanceFunction, atomic_write, check_choice, check_whole
 
 try:
@@ -23,7 +23,6 @@ except ModuleNotFoundError:  # before version 5.4
 BaseEvaluator: Any = evaluation.SentenceEvaluator
 NanoBEIREvaluator: Any = evaluation.NanoBEIREvaluator
 
-Precision = Literal["float32", "int8", "uint8", "binary", "ubinary"]
 ScoreFunction = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 _DISTANCES = {
@@ -36,7 +35,6 @@ _DISTANCES = {
 }
 """The distance of tieproof with the same ranking as each similarity; the last two are of several vectors per text."""
 
-BINARY = ("binary", "ubinary")
 _HAMMING = "hamming"
 """The name of the score function of binary codes, whose distance is the number of bits that differ."""
 
@@ -69,41 +67,6 @@ def check_precision(precision: str | None, score_functions: Mapping[str, ScoreFu
             "distance. Leave score_functions out.",
             "score_functions",
         )
-
-
-def check_model(model: Any, methods: Iterable[str]) -> None:
-    """Refuse a model that lacks one of these methods, or that does not return dense vectors."""
-    name = type(model).__name__
-    if isinstance(model, CrossEncoder):
-        raise InputError(
-            f"{name} scores pairs of texts, but vectors of a SentenceTransformer are expected. Pass the scores that "
-            "its predict returns to tieproof.evaluate_scores, a row for the candidates of each query.",
-            "model",
-        )
-    if isinstance(model, SparseEncoder):
-        raise InputError(
-            f"{name} returns sparse vectors, but dense vectors of a SentenceTransformer are expected. Let "
-            "SparseInformationRetrievalEvaluator write its predictions with write_predictions=True, and pass the "
-            "file to tieproof.evaluate_run.",
-            "model",
-        )
-    missing = [method for method in methods if not hasattr(model, method)]
-    if missing:
-        raise InputError(f"model is of type {name}, which has no {missing[0]}. Pass a SentenceTransformer.", "model")
-
-
-def is_late(model: Any) -> bool:
-    """Whether a model returns several vectors for each text (version 6 of the library or later)."""
-    return any(kind.__name__ == "MultiVectorEncoder" for kind in type(model).__mro__)
-
-
-def check_late(model: Any, **options: Any) -> None:
-    """Refuse options that do not apply to several vectors."""
-    for name, value in options.items():
-        if value is not None and is_late(model):
-            raise InputError(
-                f"{name} does not apply to the several vectors of a {type(model).__name__}. Leave it out.", name
-            )
 
 
 def distances_for(
@@ -143,34 +106,6 @@ def _as_tensor(embeddings: Array) -> torch.Tensor:
     """Embeddings as floats, because score functions divide and square them."""
     floats = embeddings if embeddings.dtype.kind == "f" else embeddings.astype(np.float32)
     return torch.tensor(floats)
-
-
-def has_several(embeddings: Any) -> bool:
-    """Whether a model returned several vectors for each text: a list of arrays (vectors, dimensions)."""
-    return isinstance(embeddings, list) and len(embeddings) > 0 and np.ndim(embeddings[0]) == 2
-
-
-def packed(embeddings: Array, precision: str | None) -> Array:
-    """The signs of embeddings as packed bits if the precision is binary; otherwise the embeddings unchanged.
-
-    The codes of "binary" are the codes of "ubinary" minus 128 in each byte, which does not change any distance.
-    """
-    if precision not in BINARY:
-        return embeddings
-    return np.packbits(embeddings > 0, axis=-1)
-
-
-def calibrated(embeddings: Encoded, precision: str | None) -> Encoded:
-    """The embeddings in this precision; 8-bit values are scaled to the range of the corpus, or of the sentences."""
-    if precision is None or precision in BINARY:
-        return embeddings
-    queries, corpus = embeddings
-    items = queries if corpus is None else corpus
-    ranges = np.array([items.min(axis=0), items.max(axis=0)])
-    stored = quantize_embeddings(items, precision, ranges)
-    if corpus is None:
-        return stored, None
-    return quantize_embeddings(queries, precision, ranges), stored
 
 
 ENDS = ("", "_lower", "_expected", "_upper")

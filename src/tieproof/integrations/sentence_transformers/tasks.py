@@ -8,10 +8,10 @@ import numpy as np
 
 from tieproof import Result, evaluate
 from tieproof.errors import InputError, about
-from tieproof.kit import Array, as_label_array, as_labels
+from tieproof.kit import as_label_array, as_labels
 
-Encoded = tuple[Array, Array | None]
-"""Embeddings of the queries and of the corpus; the corpus is None if the queries are searched for one another."""
+Encoded = tuple[Any, Any]
+"""The rows of the queries and of the corpus; the corpus is None if the queries are searched for one another."""
 
 
 class Labeled:
@@ -27,23 +27,23 @@ class Labeled:
             )
         if isinstance(sentences, str | bytes | Mapping) or not isinstance(sentences, Iterable):
             raise InputError(f"sentences must be a list of texts, not {type(sentences).__name__}.", "sentences")
-        self.sentences = list(sentences)
-        if not self.sentences:
+        self.queries = self.corpus = list(sentences)
+        if not self.queries:
             raise InputError("sentences is empty. Pass at least two sentences with the same label.", "sentences")
         with about("labels", "sentences"):
-            self.labels = as_labels(labels, len(self.sentences), "labels", "sentences")
+            self.labels = as_labels(labels, len(self.queries), "labels", "sentences")
         columns = self.labels.ndim == 2  # of 0 and 1
         counts = self.labels.sum(axis=0) if columns else np.unique(self.labels, return_counts=True)[1]
         if not (counts > 1).any():
             raise InputError(
-                f"No two of {len(self.sentences)} sentences share a label, so none is a query for another. Check "
+                f"No two of {len(self.queries)} sentences share a label, so none is a query for another. Check "
                 "that labels and sentences belong together.",
                 ("labels", "sentences"),
             )
 
-    def encoded(self, encode: Callable[[Sequence[Any], str], Array]) -> Encoded:
+    def encoded(self, encode: Callable[[Sequence[Any], str], Any]) -> Encoded:
         """The embeddings of the sentences."""
-        return encode(self.sentences, "sentence"), None
+        return encode(self.queries, "sentence"), None
 
     def evaluate(self, embeddings: Encoded, **options: Any) -> Result:
         """Leave-one-out by labels."""
@@ -81,7 +81,7 @@ class Retrieval:
         self.corpus = list(corpus.values())
         self.relevance = _relevance_of([judged[query] for query in evaluated], evaluated, list(corpus))
 
-    def encoded(self, encode: Callable[[Sequence[Any], str], Array]) -> Encoded:
+    def encoded(self, encode: Callable[[Sequence[Any], str], Any]) -> Encoded:
         """The embeddings of the queries and of the corpus."""
         return encode(self.queries, "query"), encode(self.corpus, "document")
 
