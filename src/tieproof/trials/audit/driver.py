@@ -220,6 +220,10 @@ def _run(
     advance(1)
     findings: dict[tuple[str, str], list[Finding]] = {}
     for attack in attacks:
+        shown = [worst(found) for (name, _), found in findings.items() if name == attack.unless]
+        if shown and not any(finding.verdict.harmless for finding in shown):
+            advance(1)
+            continue
         for finding in attack.run(attack, examination):
             findings.setdefault((finding.attack, finding.measure), []).append(finding)
         advance(1)

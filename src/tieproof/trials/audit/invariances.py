@@ -60,8 +60,8 @@ def sets_of_other_sizes(examination: Examination) -> dict[str, Case]:
     for size in (*SIZES, *more):
         data = "random" if size == SIZES[0] else "tied"
         for items, queries in [(size, 0)] if alone else [(size, FEW), (FEW, size)]:
-            asked = "" if alone else f" and {queries} queries"
-            sets[f"{items} {data} items{asked} as"] = data_case(examination, data, (items, queries))
+            asked = "" if alone else f" and {queries:,} queries"
+            sets[f"{items:,} items{asked} of {data}"] = data_case(examination, data, (items, queries))
     return sets
 
 
