@@ -21,7 +21,7 @@ from tieproof.trials.audit import ATTACKS, AuditReport, Command, Finding, Verdic
 from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case, Writing, of_unequal_size
 from tieproof.trials.audit.conventions import CONVENTIONS, written_lines
 from tieproof.trials.audit.data_sets import data_case
-from tieproof.trials.audit.examination import Examination, Options
+from tieproof.trials.audit.examination import WHERE, Examination, Options
 from tieproof.trials.audit.luck import Luck, is_gain, tail
 from tieproof.trials.audit.outcomes import Outcome, attempt
 
@@ -50,7 +50,7 @@ CAUGHT: dict[str, tuple[str, str]] = {
 BLIND = [
     attack.name
     for attack in ATTACKS.values()
-    if attack.kind == "blind" and not attack.thorough and attack.applies(CONVENTIONS["embeddings"], Options())
+    if attack.kind == "blind" and not attack.thorough and WHERE[attack.only](CONVENTIONS["embeddings"], Options())
 ]
 
 

@@ -318,7 +318,3 @@ class Attack(NamedTuple):
     verdict: str = Verdict.CHANGES
     lasting: bool = False
     empty: bool = False
-
-    def applies(self, convention: Convention, options: Options) -> bool:
-        """Whether the attack applies to an evaluator."""
-        return WHERE[self.only](convention, options)
