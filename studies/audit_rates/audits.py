@@ -50,7 +50,7 @@ class Task(NamedTuple):
     seed: int
 
 
-WHOLE_SEEDS = 8
+WHOLE_SEEDS = 4
 """The most seeds of an honest family on which all attacks are made, which is slow."""
 
 

@@ -21,7 +21,7 @@ from tieproof.trials.audit import ATTACKS, AuditReport, Command, Finding, Verdic
 from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case, Writing, of_unequal_size
 from tieproof.trials.audit.conventions import CONVENTIONS, written_lines
 from tieproof.trials.audit.data_sets import data_case
-from tieproof.trials.audit.examination import Examination, Options
+from tieproof.trials.audit.examination import WHERE, Examination, Options
 from tieproof.trials.audit.luck import Luck, is_gain, tail
 from tieproof.trials.audit.outcomes import Outcome, attempt
 
@@ -50,7 +50,7 @@ CAUGHT: dict[str, tuple[str, str]] = {
 BLIND = [
     attack.name
     for attack in ATTACKS.values()
-    if attack.kind == "blind" and not attack.thorough and attack.applies(CONVENTIONS["embeddings"], Options())
+    if attack.kind == "blind" and not attack.thorough and WHERE[attack.only](CONVENTIONS["embeddings"], Options())
 ]
 
 
@@ -619,6 +619,27 @@ def test_refused_attacks_are_counted_and_nothing_is_held_if_most_are() -> None:
     report, said = said_of(refuses_ties, attacks=TIED)
     assert (report.held, report.exploitable) == (False, False)
     assert "Not held: the evaluator refused nearly all attacks, and the others found nothing; 5 of 5 attacks" in said
+
+
+def test_attacks_that_crashed_are_counted_and_say_nothing_of_gains() -> None:
+    def without_ties(embeddings: Any, labels: Any) -> float:
+        if len(np.unique(embeddings, axis=0)) < len(embeddings):
+            raise IndexError("ties")
+        return zoo.lower(embeddings, labels)
+
+    report, said = said_of(without_ties, attacks=["one ranking", *TIED])
+    assert not report.held
+    assert "Not held: 5 of 6 attacks found a problem; 5 of 6 attacks were left without a number." in said
+    assert "blind system" not in said
+    assert "hardly" not in said
+
+
+def test_an_attack_that_would_show_the_same_again_is_not_made() -> None:
+    attacks = ["zeros", "zeros of much data", "permuting items", "permuting at other sizes"]
+    sorted_by_data = audit(zoo.stable_sort, attacks=attacks, items=80)
+    assert {finding.attack for finding in sorted_by_data.findings} == {"zeros", "permuting items"}
+    assert {finding.attack for finding in audit(zoo.lower, attacks=attacks, items=80).findings} == {*attacks}
+    assert audit(zoo.stable_sort, attacks=[attacks[1]], items=80).exploitable
 
 
 def test_nothing_is_said_of_attacks_that_were_not_made() -> None:

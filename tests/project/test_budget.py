@@ -25,7 +25,7 @@ ROOMS = {
     "show": 1_539,
     "evaluation": 7_809,
     "analyses": 9_511,
-    "trials": 12_561,
+    "trials": 12_542,
     "compat": 2_796,
     "integrations": 2_539,
     "cli": 3_044,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_698
+LINES_OF_SOURCE = 66_679
 LINES_OF_KERNELS = 7_520
-WORDS_OF_DOCS = 62_790
+WORDS_OF_DOCS = 62_812
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_018
+LINES_OF_TESTS = 67_038
 
 
 def lines_in(folder: Path, *endings: str) -> int:

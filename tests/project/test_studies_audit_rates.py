@@ -16,7 +16,6 @@ from tieproof.trials.audit.recall_cases import Deck, K, almost_as_near
 from tieproof.trials.audit.targets import load
 
 FOLDER = Path(study.__file__).parent
-DOCUMENT = FOLDER.parents[1] / "docs" / "audit.md"
 pytestmark = pytest.mark.heavy  # distances and intervals are scipy's
 
 RANDOM = np.random.default_rng(3)
@@ -273,4 +272,4 @@ def test_report_counts() -> None:
 def test_report_and_documentation_are_what_the_audits_say() -> None:
     found = audits.read(FOLDER / study.FILE)
     assert (FOLDER / "report.md").read_text(encoding="utf-8") == study.render(found)
-    assert study.summary(found) in DOCUMENT.read_text(encoding="utf-8")
+    assert study.summary(found) in study.DOCUMENT.read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from tieproof.trials.attacks import BASELINE, AttackRegistry, Finding, Verdict, 
 from tieproof.trials.audit import blind, good, invariances, memory, order_search, recall, recall_attacks, truth
 from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case
 from tieproof.trials.audit.conventions import CONVENTIONS, Convention, EvaluatorFunction
-from tieproof.trials.audit.examination import AVERAGES, Attack, Call, Examination, Options
+from tieproof.trials.audit.examination import AVERAGES, WHERE, Attack, Call, Examination, Options
 from tieproof.trials.audit.first_calls import check_limits, no_answer
 from tieproof.trials.audit.isolation import Isolated
 from tieproof.trials.audit.known import known_of, prepared
@@ -114,7 +114,7 @@ def _is_recall(convention: Convention) -> bool:
 
 def _applies(attack: Attack, convention: Convention, options: Options) -> bool:
     """Whether an attack applies; only the attacks on recalls apply to evaluators of recall."""
-    return (attack.kind == recall.RECALL) == _is_recall(convention) and attack.applies(convention, options)
+    return (attack.kind == recall.RECALL) == _is_recall(convention) and WHERE[attack.only](convention, options)
 
 
 def _chosen(options: Options, convention: Convention) -> list[Attack]:
@@ -220,6 +220,10 @@ def _run(
     advance(1)
     findings: dict[tuple[str, str], list[Finding]] = {}
     for attack in attacks:
+        shown = [worst(found) for (name, _), found in findings.items() if name == attack.unless]
+        if shown and not any(finding.verdict.harmless for finding in shown):
+            advance(1)
+            continue
         for finding in attack.run(attack, examination):
             findings.setdefault((finding.attack, finding.measure), []).append(finding)
         advance(1)

@@ -295,6 +295,7 @@ class Attack(NamedTuple):
     wide : whether these rows have as many numbers as there are items, whatever width is asked for
     layouts : the name in `LAYOUTS_OF` of the layouts that a blind system is tried on
     times : the factor of the usual number of items and queries
+    unless : an attack that shows as much; if it has found a fault in each number, this one is not made
     verdict : the verdict if a change matters that must not
     lasting : whether the change may last, so that the number before it must be confirmed before
     empty : whether queries without documents have an empty list
@@ -313,10 +314,7 @@ class Attack(NamedTuple):
     wide: bool = False
     layouts: str = "order"
     times: float = 1
+    unless: str = ""
     verdict: str = Verdict.CHANGES
     lasting: bool = False
     empty: bool = False
-
-    def applies(self, convention: Convention, options: Options) -> bool:
-        """Whether the attack applies to an evaluator."""
-        return WHERE[self.only](convention, options)

@@ -5,7 +5,7 @@ finding reports the largest difference.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from tieproof.trials.attacks import Finding, Verdict, rank_of, told
@@ -27,10 +27,16 @@ from tieproof.trials.audit.luck import LEVEL, Luck, rounding, tail
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.truth import claimed
 
+Sets = Callable[[Examination], dict[str, Case]]
+"""A function that makes data sets by name."""
 
-def usual_sets(examination: Examination) -> dict[str, Case]:
-    """The data sets of the usual size."""
-    return {name: data_case(examination, name) for name in DATA}
+
+def sets_of(names: Iterable[str]) -> Sets:
+    """A function that makes these data sets, of the usual size."""
+    return lambda examination: {name: data_case(examination, name) for name in names}
+
+
+usual_sets = sets_of(DATA)
 
 
 def sets_in_pairs(examination: Examination) -> dict[str, Case]:
@@ -60,19 +66,9 @@ def sets_of_other_sizes(examination: Examination) -> dict[str, Case]:
     for size in (*SIZES, *more):
         data = "random" if size == SIZES[0] else "tied"
         for items, queries in [(size, 0)] if alone else [(size, FEW), (FEW, size)]:
-            asked = "" if alone else f" and {queries} queries"
-            sets[f"{items} {data} items{asked} as"] = data_case(examination, data, (items, queries))
+            asked = "" if alone else f" and {queries:,} queries"
+            sets[f"{items:,} items{asked} of {data}"] = data_case(examination, data, (items, queries))
     return sets
-
-
-def sets_without_ties(examination: Examination) -> dict[str, Case]:
-    """Random data, which no evaluator refuses; class numbers matter on all data, or on none."""
-    return {"random": data_case(examination, "random")}
-
-
-def whole_sets(examination: Examination) -> dict[str, Case]:
-    """Data of whole numbers, which fit into a byte."""
-    return {name: data_case(examination, name) for name in WHOLE}
 
 
 def compare(variants: Variants, attack: Attack, examination: Examination) -> Iterator[Finding]:
@@ -162,12 +158,12 @@ def _confirmed(
     return Verdict.HELD if explained else verdict, said
 
 
-SETS = {
+SETS: dict[str, Sets] = {
     OTHER_SIZES: sets_of_other_sizes,
     SPLITTING: sets_in_pairs,
-    RELABELLING: sets_without_ties,
-    TYPES: whole_sets,
-    SHIFTING: whole_sets,
+    RELABELLING: sets_of(["random"]),  # which no evaluator refuses; class numbers matter on all data, or on none
+    TYPES: sets_of(WHOLE),
+    SHIFTING: sets_of(WHOLE),
 }
 """The data sets of the attacks that need other ones than usual."""
 

@@ -4,7 +4,7 @@ import ast
 import os
 import site
 import sysconfig
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from importlib.util import find_spec
@@ -84,7 +84,7 @@ class AuditReport(Report, Shown, AsPage):
     @property
     def held(self) -> bool:
         """Whether every finding is harmless, and the evaluator refused no more attacks than `MOST_REFUSED`."""
-        return super().held and len(_refused(self)) <= MOST_REFUSED * len(attacks_of(self.findings))
+        return super().held and len(_ended(self, [Verdict.REFUSED])) <= MOST_REFUSED * len(attacks_of(self.findings))
 
     def to_text(self, width: int | None = None, color: bool = False, explain: bool = False) -> str:
         """The verdict in a sentence, then each likely cause, its repair, and one finding with a line to reproduce it.
@@ -213,10 +213,9 @@ def _groups(report: AuditReport) -> Mapping[str, Sequence[Finding]]:
     return groups
 
 
-def _refused(report: AuditReport) -> set[str]:
-    """The attacks that the evaluator refused, for all of its numbers."""
-    others = (finding for finding in report.findings if finding.verdict is not Verdict.REFUSED)
-    return attacks_of(report.findings) - attacks_of(others)
+def _ended(report: AuditReport, verdicts: Collection[Verdict]) -> set[str]:
+    """The attacks that ended with one of these verdicts for all numbers of the evaluator."""
+    return attacks_of(report.findings) - attacks_of(each for each in report.findings if each.verdict not in verdicts)
 
 
 def _sentences(report: AuditReport) -> Iterator[str]:
@@ -243,27 +242,29 @@ def _conclusions(report: AuditReport) -> Iterator[str]:
     """What was audited, and what came out, without the causes."""
     yield f"Audited {report.evaluator}, called with {report.takes}."
     yield _verdict(report)
-    if not report.exploitable and report.power and any(finding.deviations is not None for finding in report.findings):
+    compared = any(finding.deviations is not None for finding in report.findings)
+    if compared and report.power and not report.exploitable and not _ended(report, ACCIDENTS):
         same = report.items == report.queries
         sizes = count(report.items, "item") + (" and as many queries" if same else f" and {report.queries} queries")
         yield f"With {sizes}, {_powers(report)} by one of the systems that were tried would hardly have been missed."
 
 
 def _verdict(report: AuditReport) -> str:
-    """The verdict on the evaluator in a sentence, with the number of attacks that it refused."""
-    attacks, refused = attacks_of(report.findings), _refused(report)
+    """The verdict on the evaluator in a sentence, with the numbers of attacks that it refused or failed on."""
+    attacks = attacks_of(report.findings)
     if not attacks:
         return "Not held: random embeddings show a problem, so no attack was made."
     exploited, found, held = OF_LISTS if is_of_recall(report) else OF_SYSTEMS
     if any(finding.verdict is Verdict.GAINS_A_LITTLE for finding in report.findings):
         found = found.replace("no blind system gains from it", "a blind system gains a little")
+    if _ended(report, ACCIDENTS):
+        found = "."  # whether a blind system gains there is not known
     said = in_a_sentence(report, exploited, found, held).rstrip(".")
     if not report.held and not bad(report.findings):
         said = "Not held: the evaluator refused nearly all attacks, and the others found nothing"
-    if refused:
-        said += (
-            f"; {len(refused)} of {count(len(attacks), 'attack')} {'was' if len(refused) == 1 else 'were'} refused"
-        )
+    for verdicts, how in (([Verdict.REFUSED], "refused"), (ACCIDENTS, "left without a number")):
+        if ended := len(_ended(report, verdicts)):
+            said += f"; {ended} of {count(len(attacks), 'attack')} {'was' if ended == 1 else 'were'} {how}"
     return f"{said}."
 
 
