@@ -5,7 +5,7 @@ installed. Tests of the kernels' sources are left out if an installed wheel is t
 
 A test that crosses several parameters has many cases. By default, a sample of them runs: every value of every
 parameter at least once, and at least `LEAST` cases. `--crossings rest` runs the others, `--crossings all` runs all.
-Tests marked as long are in no sample, unless they are named.
+Tests marked as long are in no sample, unless they are named; of tests marked as few(n), only n cases are.
 
 The objects of all collected tests live until the end; Python's garbage collector never looks at them.
 """
@@ -120,7 +120,8 @@ def sample(items: list[pytest.Item]) -> set[pytest.Item]:
                 if len(values[case] - met) >= count:
                     new.append(case)
                     met |= values[case]
-        chosen.update(new)
+        mark = cases[0].get_closest_marker("few")
+        chosen.update(new if mark is None else new[: mark.args[0]])
         chosen.update([case for case in order if case not in new][: max(0, LEAST - len(new))])
     return chosen
 

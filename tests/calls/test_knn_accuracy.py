@@ -61,6 +61,7 @@ def assert_accuracy(result: tp.KnnAccuracy, expected: list[tuple[Fraction, Fract
     assert [found.lower, found.expected, found.upper] == pytest.approx(means, rel=1e-12)
 
 
+@pytest.mark.few(16)
 @pytest.mark.parametrize("name", HARD_SETS)
 @pytest.mark.parametrize("called", DISTANCES)
 def test_hard_data(called: str, name: str) -> None:

@@ -57,6 +57,7 @@ def seeded(name: str) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(name.encode()))
 
 
+@pytest.mark.few(16)
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_hard_data(name: str, distance: str) -> None:
@@ -218,6 +219,7 @@ def unforced(distance: str) -> list[tuple[Callable[..., tp.Neighbors], tp.Neighb
     return [(call, call()) for call in calls]
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("forced", FORCED)
 def test_any_tiles_threads_and_memory(forced: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -275,6 +275,7 @@ ENDINGS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", ENDINGS)
 def test_a_signal_in_the_middle_of_an_evaluation(tmp_path: Path, number: signal.Signals) -> None:
     vectors = np.random.default_rng(0).normal(size=(20_000, 256)).astype(np.float32)

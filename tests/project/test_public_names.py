@@ -268,6 +268,7 @@ def test_names_of_a_package_without_its_source_are_refused(
         there.anything  # noqa: B018
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "code",
     [

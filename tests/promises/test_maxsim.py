@@ -54,6 +54,7 @@ def close(found: Any, expected: Sequence[Fraction]) -> bool:
     return all(abs(Fraction(a) - b) <= Fraction(1, 10**12) * b for a, b in zip(values, expected, strict=True))
 
 
+@pytest.mark.few(16)
 @both
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_leave_one_out(name: str, distance: str) -> None:
@@ -71,6 +72,7 @@ def test_leave_one_out(name: str, distance: str) -> None:
         assert close(tp.evaluate(items, labels, distance=distance, measures=["AP"])["AP"], means)
 
 
+@pytest.mark.few(16)
 @both
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_all_measures_with_a_gallery_groups_and_excluded_pairs(name: str, distance: str) -> None:
@@ -98,6 +100,7 @@ def test_all_measures_with_a_gallery_groups_and_excluded_pairs(name: str, distan
     assert found.to_dict()["measures"] == expected.to_dict()["measures"]
 
 
+@pytest.mark.few(16)
 @both
 @pytest.mark.parametrize("k", [1, 3, 40])
 @pytest.mark.parametrize("name", HARD_SETS)
@@ -121,6 +124,7 @@ def test_nearest(name: str, k: int, distance: str) -> None:
             assert found.tie(query).tolist() == [item for item in others if row[item] == last]
 
 
+@pytest.mark.few(16)
 @both
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_one_vector_per_item_is_the_dot_product(name: str, distance: str) -> None:

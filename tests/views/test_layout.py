@@ -189,6 +189,7 @@ def test_pictures_of_results(name: str) -> None:
     assert faults(result.plot_queries(measure)) == []
 
 
+@pytest.mark.few(12)
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_pictures(name: str) -> None:
     """They are readable on a dark background, too, which changes no place."""
