@@ -19,7 +19,8 @@ from tieproof.distances.bits import Bits
 from tieproof.distances.codes import Codes
 from tieproof.distances.exact.rows import Rows
 from tieproof.distances.gauge import Gauge
-from tieproof.distances.space import Prepared, Space
+from tieproof.distances.prepared import Prepared
+from tieproof.distances.space import Space
 from tieproof.engine import levels, ranking
 from tieproof.inputs.relevance import Relevance
 from tieproof.ties import Ties

@@ -13,6 +13,7 @@ from tieproof.evaluation.cluster import Local, Runner, Span, Survey, rows_in, su
 from tieproof.evaluation.evaluated import hash_of
 from tieproof.inputs.arrays import BLOCK_BYTES, as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words
+from tieproof.inputs.judgments import excluded_pairs
 from tieproof.inputs.relevance import NOTHING, Excluded
 from tieproof.inputs.relevance_by_labels import Unjudged
 from tieproof.inputs.shards.source import ArraySource, RowSource
@@ -45,7 +46,7 @@ class Sides(NamedTuple):
 
     def excluded(self, exclude: Any) -> Excluded:
         """The pairs that are left out, checked."""
-        return Excluded(None, problems.excluded_pairs(exclude, self.queries.shape[0], self.gallery.shape[0]))
+        return Excluded(None, excluded_pairs(exclude, self.queries.shape[0], self.gallery.shape[0]))
 
     def check_self_matches(self, search: Sharded[Search], digests: tuple[Words, Words]) -> None:
         """Warn if a gallery in files probably contains the queries; of arrays, this was checked already."""
