@@ -23,8 +23,8 @@ ROOMS = {
     "native": 850,
     "measures": 6_348,
     "show": 1_539,
-    "evaluation": 7_809,
-    "analyses": 9_511,
+    "evaluation": 7_805,
+    "analyses": 9_512,
     "trials": 12_542,
     "compat": 2_796,
     "integrations": 2_539,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_679
+LINES_OF_SOURCE = 66_676
 LINES_OF_KERNELS = 7_520
 WORDS_OF_DOCS = 62_812
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_038
+LINES_OF_TESTS = 67_057
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -183,7 +183,6 @@ def _parse(measures: Any) -> dict[str, tuple[str, int]]:
 
 
 def _read_qrels(qrels: Any) -> dict[bytes, dict[bytes, Kind]]:
-    """Return the subtopics of each relevant document of each query that has judgments."""
     judged: dict[bytes, dict[bytes, set[str]]] = defaultdict(lambda: defaultdict(set))
     seen: set[tuple[bytes, str, bytes]] = set()
     for query, subtopic, document, grade in _judgments(qrels):

@@ -101,7 +101,6 @@ def _warn_of_nothing_found(scores: Scores, longest: int) -> None:
 
 
 def _at_least(judged: Rows | LabeledRows, level: float) -> Rows | LabeledRows:
-    """Return the relevance in which only items of at least a grade are relevant."""
     if isinstance(judged, LabeledRows):
         return judged
 

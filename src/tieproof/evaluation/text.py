@@ -146,7 +146,6 @@ def evaluated(result: Measured) -> str:
 
 
 def _sentences(result: Measured) -> Iterator[str]:
-    """What was left out, what ties do, and what was evaluated."""
     if left_out := [f"{count(len(ids), 'query')} with {reason}" for reason, ids in result.skipped.items()]:
         yield f"Left out: {'; '.join(left_out)}."
     if without := len(result.categories_left_out):

@@ -177,7 +177,6 @@ def _check_version(facts: Any, path: Path) -> None:
 
 
 def _types(facts: _Facts) -> dict[str, tuple[str, ...]]:
-    """The arrays that a record may have, and the dtypes that each may have."""
     return _TYPES | {f"left_out_{place}": _ID for place in range(len(facts["left_out"]))}
 
 
