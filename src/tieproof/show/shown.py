@@ -206,8 +206,7 @@ def _latex_escaped(text: str) -> str:
     return escaped.replace("--", "-{}-{}").replace(",,", ",{},{}")
 
 
-_SPECIAL_IN_MARKDOWN = r"\`*_{}[]<>|&~$#"
-"""Characters with a meaning in Markdown, in a cell or in a line of text."""
+_SPECIAL_IN_MARKDOWN = r"\`*_{}[]<>|&~$#"  # characters with a meaning in a cell or in a line of text
 
 
 def markdown(table: Table) -> str:
