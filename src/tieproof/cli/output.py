@@ -90,7 +90,6 @@ def _same_file(path: str, other: str | File) -> bool:
 
 
 def _is_standard_output(path: str) -> bool:
-    """Whether standard output is redirected to this file."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
     except (AttributeError, OSError, ValueError):

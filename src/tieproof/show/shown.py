@@ -329,7 +329,6 @@ class Shown(AsJson, ABC):
         return latex(self._table(), caption, label, columns)
 
     def _repr_html_(self) -> str:
-        """The table that notebooks show."""
         return html(self._table())
 
     def __str__(self) -> str:

@@ -27,12 +27,11 @@ FARTHEST = 10**6  # the most temperatures by which distances may differ, so that
 class Rival(NamedTuple):
     """Another class that has votes.
 
-    tied : how many items of the tie at rank k belong to it
     lead : by how many half votes it is behind before tied items are chosen: 2 n for exactly n votes (which may be
         negative), 2 n + 1 for more than n and less than n + 1
     """
 
-    tied: int
+    tied: int  # how many items of the tie at rank k belong to it
     lead: int
 
 
