@@ -22,19 +22,19 @@ ROOMS = {
     "engine": 4_864,
     "native": 850,
     "measures": 6_348,
-    "show": 1_539,
+    "show": 1_506,
     "evaluation": 7_805,
-    "analyses": 9_512,
+    "analyses": 9_426,
     "trials": 12_542,
     "compat": 2_796,
     "integrations": 2_539,
-    "cli": 3_044,
+    "cli": 3_003,
     "data": 22,
     "tieproof": 886,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_676
+LINES_OF_SOURCE = 66_516
 LINES_OF_KERNELS = 7_520
 WORDS_OF_DOCS = 62_812
 PUBLIC_NAMES = 123

@@ -44,7 +44,7 @@ _FILES = {
     **dict.fromkeys(("fnmr", "det", "open-set"), "pairs"),
     **dict.fromkeys(("neighbor-recall", "range-recall"), "neighbors"),
     **dict.fromkeys(("scores", "diversity", "agree"), "lists"),
-    **dict.fromkeys(("collisions", "noise", "pcf"), "embeddings"),
+    **dict.fromkeys(("collisions", "noise", "pcf", "confidence"), "embeddings"),
     "judge": "competition",
     "verify": "truth",
 }

@@ -154,9 +154,6 @@ def _split_name(file: str) -> tuple[str, str]:
     """Return the name and the file of NAME=FILE; the name is empty if there is none.
 
     A path that exists is a file, whatever signs it contains; FILE must exist, or be standard input.
-
-    >>> _split_name("ours=-"), _split_name("year=2024/part.npy")
-    (('ours', '-'), ('', 'year=2024/part.npy'))
     """
     name, _, path = file.partition("=")
     if path and not os.path.exists(file) and (path == STANDARD_INPUT or os.path.exists(str(split(path).path))):

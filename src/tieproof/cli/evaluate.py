@@ -80,7 +80,6 @@ def evaluate(
     sides = as_sides(settings)
 
     def read(location: str) -> list[str]:
-        """Read texts or paths of images, one for each item, in the order of the items."""
         return [str(item) for item in read_labels(location).tolist()]
 
     function, page = with_page(tieproof.evaluate, report, items, gallery_items, read)

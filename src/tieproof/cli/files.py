@@ -109,8 +109,8 @@ class Files(NamedTuple):
 def as_sides(given: dict[str, Any], needs_labels: bool = True) -> list[Files]:
     """Take the files out of what was given; return those of the queries and, if it has one, those of the gallery."""
     embeddings, labels, groups = (given.pop(name) for name in ("embeddings", "labels", "groups"))
-    of_queries = (given.pop(name, None) for name in ("categories", "confidence"))
-    queries = Files(embeddings, labels, groups, *of_queries, needs_labels)
+    categories, confidence = (given.pop(name, None) for name in ("categories", "confidence"))
+    queries = Files(embeddings, labels, groups, categories, confidence, needs_labels)
     gallery, labels, groups = (given.pop(name) for name in ("gallery", "gallery_labels", "gallery_groups"))
     if gallery is not None:
         return [queries, Files(gallery, labels, groups, needs_labels=needs_labels)]

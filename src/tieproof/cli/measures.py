@@ -55,14 +55,7 @@ def explained(parameter: Parameter) -> str:
 
 
 def names_elsewhere(definition: Definition) -> dict[str, dict[str, str]]:
-    """The names of a measure in each library, with the name here; k is a cutoff, and * marks an ambiguous name.
-
-    >>> names_elsewhere(REGISTRY["RelP"])
-    {'trec_eval': {'relative_P_k': 'RelP@k', 'relative_P.k': 'RelP@k'},
-     'BEIR': {'R_cap@k': 'RelP@k'},
-     'MTEB': {'R_cap_at_k': 'RelP@k'},
-     'open-metric-learning': {'precision@k*': 'RelP@k', 'precision/k': 'RelP@k'}}
-    """
+    """The names of a measure in each library, with the name here; k is a cutoff, and * marks an ambiguous name."""
     table = by_spelling(spellings.LIBRARIES)
     names: dict[str, dict[str, str]] = defaultdict(dict)
     for library, theirs, ours, _ in meanings():

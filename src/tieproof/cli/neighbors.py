@@ -15,9 +15,8 @@ from tieproof.errors import InputError, warn
 from tieproof.inputs.readers import read_embeddings, read_labels
 from tieproof.inputs.readers.ann_benchmarks import read_neighbors, read_ranges, read_returned
 
-RETURNED = ("ids", "distances", "scores", "counts")
-LABELS = ("labels", "gallery_labels", "groups", "gallery_groups", "categories")
-"""The files that an index returned, and those of labels."""
+RETURNED = ("ids", "distances", "scores", "counts")  # the files that an index returned
+LABELS = ("labels", "gallery_labels", "groups", "gallery_groups", "categories")  # those of labels
 
 
 @command(

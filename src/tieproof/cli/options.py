@@ -112,20 +112,13 @@ def choice(words: Iterable[str]) -> OptionKind:
 
 @dataclass(frozen=True)
 class Option:
-    """An option where the command line differs from the signature of the call.
+    """An option where the command line differs from the signature of the call."""
 
-    text : its help
-    kind : what it takes; None: as the signature tells
-    spelled : how it is written, such as ("--measure", "-m"); by default as its parameter
-    formats : what is written to the file that it names, which is then among the `Outputs` of the command
-    more : further settings of click
-    """
-
-    text: str
-    kind: OptionKind | None = None
-    spelled: tuple[str, ...] = ()
-    formats: Formats | None = None
-    more: Mapping[str, Any] = field(default_factory=dict)
+    text: str  # its help
+    kind: OptionKind | None = None  # what it takes; None: as the signature tells
+    spelled: tuple[str, ...] = ()  # how it is written, such as ("--measure", "-m"); by default as its parameter
+    formats: Formats | None = None  # what is written to the file that it names, one of the command's `Outputs`
+    more: Mapping[str, Any] = field(default_factory=dict)  # further settings of click
 
 
 def argument(text: str, kind: OptionKind = FILE, **more: Any) -> Option:
@@ -160,11 +153,8 @@ def command(
 ) -> Callable[[Callable[..., None]], CommandWithExamples]:
     """Make a command of the function that carries it out; its parameters are those of the options.
 
-    If options name files to write, these come as `Outputs`, before the other ones.
-
-    call : the function of the API for which the command stands
-    about : the help text
-    options : each with its help, in the order of the help text
+    If options name files to write, these come as `Outputs`, before the other ones. The command stands for `call`, a
+    function of the API; the help has the options in their order.
     """
     parameters = signature(call).parameters if call else {}
     given = {name: option if isinstance(option, Option) else Option(option) for name, option in options.items()}

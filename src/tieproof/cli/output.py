@@ -33,10 +33,7 @@ Answer = TypeVar("Answer")
 
 
 def written(make: Callable[[], Answer], read: Iterable[str | File | None], outputs: Outputs) -> Answer:
-    """Make an answer, and write it to each output; no output may be a file that is read, or another output.
-
-    read : files, and locations of files and their entries; None: that one is not given
-    """
+    """Make an answer, and write it to each output, none of which may be a file that is read, or another output."""
     inputs = [split(file).path if isinstance(file, str) else file for file in read if file]
     if len(_shown(outputs)) > 1:
         named = " and ".join(_shown(outputs))
@@ -93,7 +90,6 @@ def _same_file(path: str, other: str | File) -> bool:
 
 
 def _is_standard_output(path: str) -> bool:
-    """Whether standard output is redirected to this file."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(sys.stdout.fileno()))
     except (AttributeError, OSError, ValueError):
@@ -120,11 +116,9 @@ def show(render: Render, what: Any) -> None:
 def with_page(
     evaluate: Callable[..., Result], wanted: Text, items: Text, gallery_items: Text, read: Callable[[str], Any]
 ) -> tuple[Callable[..., Result], Formats]:
-    """Return an evaluation that keeps its arguments, and the page that shows its result with them.
+    """Return an evaluation that keeps its arguments, and the page that shows its result with them, if it is wanted.
 
-    wanted : the path of the page; None: no page is wanted
-    items, gallery_items : the files of texts or paths of images, which the page shows in addition to the result
-    read : reads such a file
+    The page also shows the texts or images that `read` finds in the files `items` and `gallery_items`.
     """
     if wanted is None:
         if items or gallery_items:

@@ -259,11 +259,7 @@ def _left_out(result: tieproof.Result) -> Iterator[str]:
 
 
 def _as_in_trec_eval(measures: Sequence[str]) -> tuple[list[str], dict[Measure, str]]:
-    """The measures, in our spelling except for the sets of trec_eval, and the names that it prints for its own.
-
-    >>> _as_in_trec_eval(["map,AP@5", "success", "official"])[0]
-    ['AP', 'AP@5', 'Success@1', 'Success@5', 'Success@10', 'official']
-    """
+    """The measures, in our spelling except for the sets of trec_eval, and the names that it prints for its own."""
     asked: list[str] = []
     names: dict[Measure, str] = {}
     for part in (part for listed in measures for part in parts_of(listed) or [listed]):

@@ -38,14 +38,10 @@ def default_measure(measures: Sequence[str]) -> str:
 
 
 class Sorted(NamedTuple):
-    """Queries that have a value, sorted by expected value.
+    """Queries that have a value, sorted by expected value."""
 
-    values : the lower, expected and upper values, (3, Q)
-    names : the names of the queries; empty if there are too many to show
-    """
-
-    values: FloatArray
-    names: list[str]
+    values: FloatArray  # (3, Q) the lower, expected and upper values
+    names: list[str]  # the names of the queries; empty if there are too many to show
 
     @property
     def queries(self) -> int:
@@ -69,9 +65,6 @@ def in_steps(values: FloatArray, most: int) -> tuple[IntArray, FloatArray]:
     """Divide values (…, n) into at most `most` steps, for a picture that has no room for more.
 
     Returns the index of the first value of each step and the end, (s + 1,), and the mean of each step, (…, s).
-
-    >>> in_steps(np.array([0.0, 1.0, 4.0, 8.0]), 2)
-    (array([0, 2, 4]), array([0.5, 6. ]))
     """
     count = values.shape[-1]
     edges = np.linspace(0, count, min(count, most) + 1).astype(np.int64)

@@ -139,10 +139,7 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}"
 
 
-MOST_SHOWN = 3  # the most measures of a result, and systems of a comparison, that a text of one line shows
-
-
-def first_of(texts: Sequence[object], most: int = MOST_SHOWN) -> str:
+def first_of(texts: Sequence[object], most: int = 3) -> str:
     """The first of some texts, and how many more there are.
 
     >>> first_of(["P@1", "P@5", "AP", "RR", "ERR"]), first_of([7, 8])

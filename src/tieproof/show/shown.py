@@ -206,8 +206,7 @@ def _latex_escaped(text: str) -> str:
     return escaped.replace("--", "-{}-{}").replace(",,", ",{},{}")
 
 
-_SPECIAL_IN_MARKDOWN = r"\`*_{}[]<>|&~$#"
-"""Characters with a meaning in Markdown, in a cell or in a line of text."""
+_SPECIAL_IN_MARKDOWN = r"\`*_{}[]<>|&~$#"  # characters with a meaning in a cell or in a line of text
 
 
 def markdown(table: Table) -> str:
@@ -330,7 +329,6 @@ class Shown(AsJson, ABC):
         return latex(self._table(), caption, label, columns)
 
     def _repr_html_(self) -> str:
-        """The table that notebooks show."""
         return html(self._table())
 
     def __str__(self) -> str:

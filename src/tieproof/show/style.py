@@ -43,7 +43,6 @@ LOOKS = (
     Look(YELLOW, "X", "ooo"),
     Look(BLACK, "*", "---"),
 )
-"""The looks of the first, second, … series."""
 
 _LINES = ("-", "--", "-.", ":")  # the line styles of the first eight series, the next eight, and so on
 _LETTERS = 64  # the most characters in a line of a title, which begins at the axes and must end within the figure
@@ -172,9 +171,7 @@ def write(drawn: Any, path: Path) -> None:
         path.write_bytes(picture.getvalue())
 
 
-_WIDE = frozenset("WF")
-"""Unicode's width classes of characters that take two columns: those of Chinese, Japanese and Korean."""
-
+_WIDE = frozenset("WF")  # Unicode's classes of letters that take two columns: Chinese, Japanese and Korean
 _OTHER_SCRIPTS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -235,11 +232,7 @@ def fitting(letters: Iterable[str], most: int) -> int:
 
 
 def columns(name: str) -> int:
-    """The width of a name in columns.
-
-    >>> columns("数据"), columns("cafe\u0301")
-    (4, 4)
-    """
+    """The width of a name in columns."""
     return sum(
         2 if unicodedata.east_asian_width(letter) in _WIDE else 1
         for letter in name

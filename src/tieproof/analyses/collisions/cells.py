@@ -12,26 +12,18 @@ if TYPE_CHECKING:
 
 STEPS = 120  # the most steps of a picture by rank alone; if there are more ranks, all but the first ones share steps
 
-MOST_ROWS, MOST_COLUMNS = 400, 800
-"""The largest number of rows and columns of a picture; with more ranks, all but the first ranks share columns."""
+MOST_ROWS, MOST_COLUMNS = 400, 800  # of a picture; with more ranks, all but the first ranks share columns
 
 
 class Cells(NamedTuple):
-    """A picture of queries x ranks: the colliding items in each cell, with the relevant items of a tie ranked last.
+    """A picture of queries x ranks: the colliding items in each cell; the relevant items of a tie are ranked last."""
 
-    relevant, others : (r, c) at how many queries and ranks of the cell there is a colliding relevant, or other, item
-    queries : (r + 1,) the position of the first query of each row of cells, and the end of the last row
-    ranks : (c + 1,) the first rank of each column, counted from 0, and the end of the last column
-    ambiguous_relevant, ambiguous_others : (r, c) how many of the items in `relevant` and `others` are in an ambiguous
-        tie
-    """
-
-    relevant: IntArray
-    others: IntArray
-    queries: IntArray
-    ranks: IntArray
-    ambiguous_relevant: IntArray
-    ambiguous_others: IntArray
+    relevant: IntArray  # (r, c) at how many queries and ranks of the cell there is a colliding relevant item
+    others: IntArray  # (r, c) at how many there is another colliding item
+    queries: IntArray  # (r + 1,) the position of the first query of each row of cells, and the end of the last row
+    ranks: IntArray  # (c + 1,) the first rank of each column, counted from 0, and the end of the last column
+    ambiguous_relevant: IntArray  # (r, c) how many of the items in `relevant` are in an ambiguous tie
+    ambiguous_others: IntArray  # (r, c) how many of those in `others` are
 
 
 def rank_edges(ranks: int, most: int) -> IntArray:
@@ -61,11 +53,7 @@ def place_of(rank: float, ranks: int) -> float:
 
 
 class Painter:
-    """The cells of a picture, into which ties are painted.
-
-    candidates : the numbers of the queries that get rows, among all `queries`
-    ranks : the length of the longest possible ranking
-    """
+    """The cells of a picture, into which ties are painted; of all queries, the `candidates` get rows."""
 
     def __init__(self, candidates: IntArray, queries: int, ranks: int) -> None:
         rows = min(MOST_ROWS, len(candidates))

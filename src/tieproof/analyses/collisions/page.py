@@ -16,17 +16,13 @@ if TYPE_CHECKING:
 
 
 class Stack(NamedTuple):
-    """Two shares by rank, stacked, as paths of a picture that is `SIDE` wide and high.
-
-    top : the value at the upper edge of the picture
-    ticks : the ranks under the axis, each preceded by its position in percent
-    """
+    """Two shares by rank, stacked, as paths of a picture that is `SIDE` wide and high."""
 
     lower: str
     upper: str
     ranks: int
-    top: float
-    ticks: list[tuple[str, str]]
+    top: float  # the value at the upper edge of the picture
+    ticks: list[tuple[str, str]]  # the ranks under the axis, each preceded by its position in percent
 
 
 def stack(first: FloatArray, second: FloatArray) -> Stack:

@@ -25,19 +25,16 @@ class DifferenceColumns(NamedTuple):
     expected, against : (n, k) the differences of the expected values; and the differences with all ties broken
         against the system that is ahead and in favor of the other, or if neither is ahead, against the one of the two
         whose mean is then below 0
-    systems, values : all m systems, sorted, and their expected values (measures, n, m)
-    strata : the categories of the queries if the mean is over categories; the queries are sorted by category
-    queries : (n,) the places of the queries in the first result
     """
 
     keys: list[Key]
     ahead: IntArray
     expected: FloatArray
     against: FloatArray
-    systems: list[str]
-    values: FloatArray
-    strata: Strata
-    queries: IntArray
+    systems: list[str]  # all m systems, sorted
+    values: FloatArray  # (measures, n, m) their expected values
+    strata: Strata  # the categories of the queries if the mean is over categories, by which they are sorted then
+    queries: IntArray  # (n,) the places of the queries in the first result
 
 
 def columns_of(results: Mapping[str, Result], places: Mapping[str, IntArray], keys: list[Key]) -> DifferenceColumns:

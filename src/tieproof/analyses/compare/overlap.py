@@ -162,15 +162,13 @@ def overlap_of(pair: Matched, persistence: Persistence) -> RankBiasedOverlap:
 class _Agreement(NamedTuple):
     """The agreement of a short and a long ranking at the depths 1 … D: items in common, divided by a number of items.
 
-    common, divisor : (D,) for each depth
     likely : the mean chance of an item that only the long ranking has to be in its prefix, among those with a chance
-    most : how many of these items can be in both prefixes if the short ranking continues with them
     """
 
     common: FloatArray
     divisor: FloatArray
     likely: FloatArray | float
-    most: FloatArray
+    most: FloatArray  # how many of these items can be in both prefixes if the short ranking continues with them
 
 
 def _overlaps(pair: Matched, persistence: Persistence, treatments: int) -> list[Overlap]:

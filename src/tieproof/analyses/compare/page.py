@@ -50,7 +50,6 @@ def _table_of(comparison: "Comparison", measure: str) -> dict[str, Any]:
 
 
 def _queries_of(comparison: "Comparison") -> QueryTable:
-    """The table of every query, starting with the largest differences of the first pair."""
     choices = []
     for measure in comparison.measures:
         for a, b in shown_pairs(comparison, measure):

@@ -35,44 +35,29 @@ class Verdict:
 
 
 class Evidence(NamedTuple):
-    """The numbers that a verdict on two systems is based on.
+    """The numbers that a verdict on two systems is based on; p-values are corrected for the number of pairs."""
 
-    equal : whether both have the same expected value on every query
-    p_value : the corrected p-value of the expected differences
-    p_lower : the corrected p-value if all ties are broken against the system ahead and in favor of the other
-    lower, upper : the smallest and the largest mean difference over all orderings of tied items
-    alpha : 1 - confidence
-    p_noise : the corrected p-value if all ties and the noise of both systems go against the system ahead; 1 without
-        noise
-    ahead : 1 if the first system is ahead in expectation, -1 if the second is, 0 if their means are the same
-    smallest : the smallest p-value that so few queries allow, as `smallest_p_value` returns it
-    """
-
-    equal: bool
-    p_value: float
-    p_lower: float
-    lower: float
-    upper: float
-    alpha: float
-    ahead: int = 1
-    p_noise: float = 1.0
-    smallest: float = 0.0
+    equal: bool  # whether both have the same expected value on every query
+    p_value: float  # that of the expected differences
+    p_lower: float  # that if all ties are broken against the system ahead and in favor of the other
+    lower: float  # the smallest mean difference over all orderings of tied items
+    upper: float  # the largest one
+    alpha: float  # 1 - confidence
+    ahead: int = (
+        1  # 1 if the first system is ahead in expectation, -1 if the second is, 0 if their means are the same
+    )
+    p_noise: float = 1.0  # that if the noise of both systems goes against the system ahead, too; 1 without noise
+    smallest: float = 0.0  # the smallest p-value that so few queries allow, as `smallest_p_value` returns it
 
 
 class Sample(NamedTuple):
-    """What limits the p-values of two systems.
+    """What limits the p-values of two systems."""
 
-    test : "sign-flip", "t", "wilcoxon" or "tukey"
-    systems : the number of all systems that are compared
-    queries, differing : the number of queries, and of those on which the two systems differ
-    varies : whether the differences vary from query to query
-    """
-
-    test: str
-    systems: int
+    test: str  # "sign-flip", "t", "wilcoxon" or "tukey"
+    systems: int  # the number of all systems that are compared
     queries: int
-    differing: int
-    varies: bool
+    differing: int  # the number of queries on which the two systems differ
+    varies: bool  # whether the differences vary from query to query
 
 
 class Rule(NamedTuple):

@@ -60,9 +60,6 @@ def published_of(published: Any, names: Sequence[str]) -> tuple[dict[str, float]
     """Return the published number of each system that has one, and a sentence on those of no system.
 
     A number is that of the system with its name, or of the one whose name ends in a dot and this name.
-
-    >>> published_of({"bm25": 0.25, "other": 0.5}, ["input.bm25", "input.ours"])
-    ({'input.bm25': 0.25}, ['Published numbers without a run: other.'])
     """
     if published is None:
         return {}, []

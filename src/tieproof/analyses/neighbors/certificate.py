@@ -29,9 +29,7 @@ from tieproof.show.shown import Shown, Table
 from tieproof.ties import Array, IntArray
 from tieproof.whole_files import atomic_write
 
-NAME, ARRAYS = "certificate.json", "truth.npz"
-"""The files that every folder of true neighbors has."""
-
+NAME, ARRAYS = "certificate.json", "truth.npz"  # the files that every folder of true neighbors has
 WHAT, VERSION = "true neighbors", 1
 
 FIELDS = ("neighbors", "distances", "nearer", "tie_starts", "tie_indptr", "tie_ids", "n_ties", "duplicates")
@@ -44,18 +42,13 @@ TIES = ("queries_with_ties", "queries_with_cut_ties", "ties", "largest_tie")
 
 @dataclass(frozen=True)
 class RowsMeant:
-    """The rows of one side of a search.
-
-    rows, dimensions, type : their number, width and number type
-    fingerprint : a digest that is the same for any order of the rows, and for any division into files
-    in_order : a digest that also depends on the order, because the ids of a truth are positions
-    """
+    """The rows of one side of a search: their number, width and number type, and two digests."""
 
     rows: int
     dimensions: int
     type: str
-    fingerprint: str
-    in_order: str
+    fingerprint: str  # the same for any order of the rows, and for any division into files
+    in_order: str  # depends on the order, too, because the ids of a truth are positions
 
     @property
     def shape(self) -> tuple[int, int]:

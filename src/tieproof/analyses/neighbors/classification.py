@@ -182,12 +182,13 @@ def knn_accuracy(
         raise InputError(f"{missing} is missing. Pass both test= and test_labels=, or neither.", missing)
     alone = test is None
     options: dict[str, Any] = {"distance": distance, "memory": memory, "threads": threads, "bits": bits}
-    sides = ((train, None), (train_labels, None)) if alone else ((test, train), (test_labels, train_labels))
+    queries, gallery = (train, None) if alone else (test, train)
+    labels_of_queries, labels_of_items = (train_labels, None) if alone else (test_labels, train_labels)
     ours = "train" if alone else "test"
     names = {"embeddings": ours, "queries": ours, "labels": f"{ours}_labels"}
     with calling(names | {"gallery": "train", "gallery_labels": "train_labels"}):
-        found = nearest(*sides[0], k, progress=progress, **options)
-        labels = checked_labels(*sides[1], len(found.ids), None if alone else found.n_items)
+        found = nearest(queries, gallery, k, progress=progress, **options)
+        labels = checked_labels(labels_of_queries, labels_of_items, len(found.ids), None if alone else found.n_items)
     own, of_items = _as_classes(*labels)
     votes = [_vote(found, query, label, of_items, lead) for query, label in enumerate(own.tolist())]
     lower, expected, upper = np.array(votes).T

@@ -165,11 +165,7 @@ class Neighbors(Shown, AsFrame):
 
 
 def repeated_in_rows(ids: IntArray) -> BoolArray:
-    """Return which ids, (q, n), stand in their row already.
-
-    >>> repeated_in_rows(np.array([[5, 7, 5, 5]])).tolist()
-    [[False, False, True, True]]
-    """
+    """Return which ids, (q, n), stand in their row already."""
     order = np.argsort(ids, axis=1, kind="stable")
     ranked = np.take_along_axis(ids, order, axis=1)
     again = np.zeros(ids.shape, dtype=np.bool_)

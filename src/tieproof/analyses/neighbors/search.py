@@ -68,17 +68,12 @@ class Part(NamedTuple):
 
 
 class SearchInParts(NamedTuple):
-    """A whole search, as it is passed to every task.
-
-    k : how many items are listed: at most all
-    size : the most queries of a block
-    pieces : the spans of items
-    """
+    """A whole search, as it is passed to every task."""
 
     problem: Sharded[Search]
-    k: int
-    size: int
-    pieces: Sequence[Span]
+    k: int  # how many items are listed: at most all
+    size: int  # the most queries of a block
+    pieces: Sequence[Span]  # the spans of items
 
     @classmethod
     def of(cls, problem: Sharded[Search], k: int, workers: int = 1) -> "SearchInParts":

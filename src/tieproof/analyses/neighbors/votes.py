@@ -21,19 +21,17 @@ ROUNDED = 2.0**-40
 """More than the relative error of a weight in float64, and of a sum of a few thousand of them: a quotient and an
 exponential of at most 2^10 are wrong by less than 2^-41."""
 
-FARTHEST = 10**6
-"""The most temperatures by which distances may differ, so that their weights can be computed with any precision."""
+FARTHEST = 10**6  # the most temperatures by which distances may differ, so that their weights can be computed
 
 
 class Rival(NamedTuple):
     """Another class that has votes.
 
-    tied : how many items of the tie at rank k belong to it
     lead : by how many half votes it is behind before tied items are chosen: 2 n for exactly n votes (which may be
         negative), 2 n + 1 for more than n and less than n + 1
     """
 
-    tied: int
+    tied: int  # how many items of the tie at rank k belong to it
     lead: int
 
 
@@ -115,11 +113,7 @@ def by_number(own: FloatArray, theirs: FloatArray, last: float, most: int) -> in
 
 
 def by_inverse(own: FloatArray, theirs: FloatArray, last: float, most: int) -> int:
-    """Return the lead if a vote weighs 1 / distance; all distances are above 0.
-
-    >>> by_inverse(np.array([0.25]), np.array([0.5]), 1.0, 9), by_inverse(np.array([0.3]), np.array([0.7]), 1.0, 9)
-    (4, 3)
-    """
+    """Return the lead if a vote weighs 1 / distance; all distances are above 0."""
     with np.errstate(over="ignore"):
         lead = _by_bound(last / own, last / theirs, most)
     if lead is not None:
@@ -132,11 +126,7 @@ def by_inverse(own: FloatArray, theirs: FloatArray, last: float, most: int) -> i
 
 
 def by_exponential(temperature: float) -> Lead:
-    """Return the function for votes that weigh exp(-distance / temperature).
-
-    >>> by_exponential(0.5)(np.array([0.25]), np.array([0.5]), 1.0, 9)  # exp(1.5) - exp(1) is 1.76
-    3
-    """
+    """Return the function for votes that weigh exp(-distance / temperature)."""
 
     def lead(own: FloatArray, theirs: FloatArray, last: float, most: int) -> int:
         with np.errstate(over="ignore"):

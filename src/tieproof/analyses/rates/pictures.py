@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from tieproof.analyses.rates.curve import DetCurve
 
 _TICKS = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99)
-_FEWEST, _MOST = 0.00005, 0.995
-"""The rates that the picture marks, and the smallest and the largest one that it shows."""
+_FEWEST, _MOST = 0.00005, 0.995  # the smallest and the largest rate that the picture shows
 
 
 @takes_path

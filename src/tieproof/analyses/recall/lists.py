@@ -104,7 +104,6 @@ def _as_found_ids(values: Any, name: str) -> IntArray:
 
 
 def _refuse_first(wrong: BoolArray, ids: IntArray, name: str, advice: str) -> None:
-    """Refuse the first id that is wrong, if any is."""
     if wrong.any():
         query, place = np.argwhere(wrong)[0].tolist()
         raise InputError(f"The {name} of query {query} contain {ids[query, place]} at index {place}{advice}")

@@ -34,14 +34,10 @@ BIG_ANN = "big-ann k-nn"
 
 
 class FoundLists(NamedTuple):
-    """The items that an index found for each query.
+    """The items that an index found for each query."""
 
-    ids : (q, n) positions or keys, nearest first; -1 (`NOTHING`) where nothing was found
-    distances : (q, n) as the index returned them; None if it returned none
-    """
-
-    ids: IntArray
-    distances: Array | None
+    ids: IntArray  # (q, n) positions or keys, nearest first; -1 (`NOTHING`) where nothing was found
+    distances: Array | None  # (q, n) as the index returned them; None if it returned none
 
     def first(self, among: int) -> "FoundItems":
         """Return the first items of each list, and which of them are repetitions."""
@@ -65,25 +61,16 @@ class FoundItems(NamedTuple):
 
 
 class TrueNeighbors(NamedTuple):
-    """The true neighbors of all queries.
+    """The true neighbors of all queries."""
 
-    called : "lists", or the name of the distance by which the neighbors are found
-    n_items : how many items the gallery has; None: not known
-    listed : how many neighbors of each query are known; the last tie may be known beyond them
-    matches : how many items each query may find at all, or the first `listed` of them, (q,)
-    parts : returns the ties of found and true items
-    budget : how much memory and how many threads `parts` may use; None: `parts` needs little
-    lists : the truth itself, if it consists of lists
-    """
-
-    called: str
+    called: str  # "lists", or the name of the distance by which the neighbors are found
     n_queries: int
-    n_items: int | None
-    listed: int
-    matches: IntArray
-    parts: "Callable[[FoundItems], Parts]"
-    budget: Budget | None = None
-    lists: "ListedTruth | None" = None
+    n_items: int | None  # how many items the gallery has; None: not known
+    listed: int  # how many neighbors of each query are known; the last tie may be known beyond them
+    matches: IntArray  # (q,) how many items each query may find at all, or the first `listed` of them
+    parts: "Callable[[FoundItems], Parts]"  # returns the ties of found and true items
+    budget: Budget | None = None  # how much memory and how many threads `parts` may use; None: it needs little
+    lists: "ListedTruth | None" = None  # the truth itself, if it consists of lists
 
     def recalls(self, found: FoundItems, cutoffs: Sequence[int]) -> FloatArray:
         """Return lower, expected, upper recall and variance of each query at each k, (k, 4, q).
@@ -98,19 +85,13 @@ class TrueNeighbors(NamedTuple):
 
 
 class ListedTruth(NamedTuple):
-    """Lists of the nearest items of each query, nearest first: the first items, or all.
+    """Lists of the nearest items of each query, nearest first: the first items, or all."""
 
-    ids : (q, m) without repetitions; -1 behind the last item of a list that has fewer
-    distances : (q, m) in their original type; that of the last item behind it
-    small_is_near : False if they are similarities, which decrease along a list
-    matches : (q,) the length of each list; a list of fewer than m items has all that the query may find
-    """
-
-    ids: IntArray
-    distances: Array
-    small_is_near: bool
+    ids: IntArray  # (q, m) without repetitions; -1 behind the last item of a list that has fewer
+    distances: Array  # (q, m) in their original type; that of the last item behind it
+    small_is_near: bool  # False if they are similarities, which decrease along a list
     n_items: int | None
-    matches: IntArray
+    matches: IntArray  # (q,) the length of each list; one of fewer than m items has all that the query may find
 
     def truth(self) -> TrueNeighbors:
         """The bounds of recall are over the ties of the lists, and over everything that may continue the last tie."""

@@ -39,8 +39,6 @@ class Contents:
 
     items : texts or paths of images, in the order of the data or by name; None if they are unknown
     count : the required number of items if they are identified by their order
-    argument : the name of the argument in messages
-    budget : the budget for the images of queries and gallery together
     folder : the folder of the items: texts never name images elsewhere, because strangers may have written them
     """
 

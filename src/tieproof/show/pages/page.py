@@ -72,18 +72,14 @@ class Axis(NamedTuple):
 
 
 class Spread(NamedTuple):
-    """The distribution of a measure over the queries, as paths of a picture that is `SIDE` wide and high.
-
-    band : the area from the lower to the upper values; line : the expected values
-    zeros, ones : the numbers of queries that score 0, or 1, in every ordering of tied items
-    """
+    """The distribution of a measure over the queries, as paths of a picture that is `SIDE` wide and high."""
 
     measure: str
     queries: int
-    band: str
-    line: str
-    zeros: int
-    ones: int
+    band: str  # the area from the lower to the upper values
+    line: str  # the expected values
+    zeros: int  # the number of queries that score 0 in every ordering of tied items
+    ones: int  # the number of those that score 1
 
 
 def spread(measure: str, estimate: Estimate[FloatArray]) -> Spread:

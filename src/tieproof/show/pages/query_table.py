@@ -28,24 +28,16 @@ class MeasureChoice(NamedTuple):
 
 
 class QueryTable(NamedTuple):
-    """What `templates/queries.html` shows and `templates/page.js` sorts and filters.
-
-    heads : the column headers; `hints` : the meaning of each column
-    rows : the cells of the first rows, as text
-    data : all rows, for the script
-    total, kept : the number of queries, and how many of them the table contains
-    left_out : the choices for which there is no room
-    flag : the index of the column by which rows with 0 can be hidden; None if there is no such column
-    """
+    """What `templates/queries.html` shows and `templates/page.js` sorts and filters."""
 
     heads: tuple[str, ...]
-    hints: tuple[str, ...]
-    rows: list[list[str]]
-    data: Packed
-    total: int
-    kept: int
-    left_out: tuple[str, ...]
-    flag: int | None
+    hints: tuple[str, ...]  # the meaning of each column
+    rows: list[list[str]]  # the cells of the first rows, as text
+    data: Packed  # all rows, for the script
+    total: int  # the number of queries
+    kept: int  # how many of them the table contains
+    left_out: tuple[str, ...]  # the choices for which there is no room
+    flag: int | None  # the index of the column by which rows with 0 can be hidden; None if there is no such column
 
 
 def packed(values: npt.NDArray[Any]) -> Packed:
