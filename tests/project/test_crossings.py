@@ -24,6 +24,9 @@ def case(test: str, **values: Any) -> Any:
 class SimpleHashable(SimpleNamespace):
     __hash__ = object.__hash__  # type: ignore[assignment]
 
+    def get_closest_marker(self, name: str) -> Any:
+        return getattr(self, name, None)
+
 
 CASES = [case("crossed", number=n, word=w, thing=t) for n, w, t in product(NUMBERS, WORDS, OBJECTS)]
 
@@ -48,6 +51,13 @@ def test_tests_with_few_cases_are_whole() -> None:
 def test_cases_of_one_parameter_are_all_sampled() -> None:
     many = [case("listed", number=number) for number in range(100)]
     assert conftest.sample(many) == set(many)
+
+
+def test_a_sample_may_be_limited() -> None:
+    many = [case("listed", number=number) for number in range(100)]
+    for each in many:
+        each.few = SimpleNamespace(args=(5,))
+    assert len(conftest.sample(many)) == 5
 
 
 def test_modules_that_need_heavy_libraries_are_there() -> None:
