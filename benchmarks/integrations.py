@@ -90,7 +90,8 @@ class SparseEncoder(Encoder):
         """How many dimensions are not zero."""
         from sentence_transformers import SparseEncoder
 
-        return SparseEncoder.sparsity(rows)
+        found: dict[str, float] = SparseEncoder.sparsity(rows)
+        return found
 
 
 def as_asked(embeddings: Array, options: dict[str, Any]) -> Any:

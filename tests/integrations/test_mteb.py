@@ -329,15 +329,15 @@ def test_models_of_sparse_rows_and_of_several_vectors(kind: str, reranking: bool
     words = ("red", "green", "blue", "white", "black", "cat", "dog", "shoe")
     model = {"sparse": toys.sparse_model, "late": toys.late_model}[kind](words, tmp_path)
     random = np.random.default_rng(0)
-    texts = [" ".join(random.choice(words, 3, replace=False)) for _ in range(20)]
+    made = [" ".join(random.choice(words, 3, replace=False)) for _ in range(20)]
     texts = {
-        "queries": {f"q{at}": text for at, text in enumerate(texts[:5])},
-        "corpus": {f"d{at}": text for at, text in enumerate(texts[5:] + texts[5:10])},
+        "queries": {f"q{at}": text for at, text in enumerate(made[:5])},
+        "corpus": {f"d{at}": text for at, text in enumerate(made[5:] + made[5:10])},
     }
     qrels = {query: {f"d{item}": 1 for item in random.choice(20, 6, replace=False)} for query in texts["queries"]}
     ranked = candidates(texts) if reranking else None
-    made = task_class("Toy", kind="Reranking" if reranking else "Retrieval", k_values=(1, 5, 10))
-    task = loaded(made(), texts, qrels, ranked)
+    toy = task_class("Toy", kind="Reranking" if reranking else "Retrieval", k_values=(1, 5, 10))
+    task = loaded(toy(), texts, qrels, ranked)
     found = [*intervals(scores_of(with_intervals(task), model), (1, 5, 10))]
     assert all(lower - 0.51e-5 <= printed <= upper + 0.51e-5 for printed, (lower, _, upper) in found)
     assert max(upper - lower for _, (lower, _, upper) in found) > 0.01

@@ -183,7 +183,7 @@ class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
     def _texts_of(self, model: Any, samples: Sequence[tuple[Any, list[Any], list[Any]]]) -> tuple[Any, Any]:
         """The embeddings of the queries of samples, and of all their candidates."""
         candidates = [text for _, positive, negative in samples for text in positive + negative]
-        options = {
+        options: dict[str, Any] = {
             "batch_size": self.batch_size,
             "show_progress_bar": self.show_progress_bar and self.use_batched_encoding,
             "truncate_dim": self.truncate_dim,
