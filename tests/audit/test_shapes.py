@@ -1,4 +1,4 @@
-"""Faults that show only in ties of a shape, in types, at sizes or by good systems: each is proved, then found."""
+"""Faults that only special data shows: each is proved, then found, and none that looks like them is accused."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ import zoo_recall
 from smaller_audits import few_items
 from studies.audit_rates import shapes
 from studies.audit_rates.families import FAMILIES
-from studies.audit_rates.shape_proofs import SHAPE_PROOFS
+from studies.audit_rates.study import PROOFS
 from tieproof.trials.audit import ATTACKS
 from tieproof.trials.audit.cases import LAYOUTS
 from tieproof.trials.audit.conventions import CONVENTIONS
@@ -22,6 +22,25 @@ from tieproof.trials.audit.outcomes import Outcome
 pytestmark = pytest.mark.trials
 
 FOUND_BY = {
+    "zero on the diagonal": ("negative similarities",),
+    "negative cosines merged": ("negative similarities",),
+    "distance zero is self": ("mostly equal",),
+    "near duplicates left out": ("half in a cluster",),
+    "guard": ("equidistant vectors", "order search"),
+    "successful classes only": ("one hub", "eleven hubs"),
+    "failing items dropped": ("mostly nan",),
+    "union of lists": ("the same documents",),
+    "ties of 40 to 100": ("four vectors",),
+    "even numbers": ("zeros",),
+    "full blocks": ("zeros",),
+    "ranks in a byte": ("zeros of more data",),
+    "labels in a byte": ("relabelling",),
+    "labels in two bytes": ("relabelling",),
+    "first thousand": ("permuting at other sizes",),
+    "last batch of one": ("permuting at other sizes",),
+    "cache by repr": ("zeros in the middle of a good system",),
+    "strides ignored": ("memory layout",),
+    "sorts its scores": ("writing into arguments",),
     "dense ranks": ("ten on top", "nine on top"),
     "mean ranks": ("nineteen on top",),
     "gamma": ("one farthest",),
@@ -46,18 +65,23 @@ FOUND_BY = {
 }
 """The attacks that find the fault of each family of the study."""
 
-OF_USUAL_SIZE = ("nearest threshold", "above a million pairs", "cache by kilobyte", "majority")
+OF_USUAL_SIZE = (
+    *("near duplicates left out", "successful classes only", "failing items dropped", "ties of 40 to 100"),
+    *("full blocks", "ranks in a byte", "cache by repr"),
+    *("nearest threshold", "above a million pairs", "cache by kilobyte", "majority"),
+)
 
 
 def test_every_fault_has_attacks_that_find_it() -> None:
-    assert FOUND_BY.keys() == SHAPE_PROOFS.keys()
+    """Half a deviation only a thorough audit finds; whether an address comes again, Python decides."""
+    assert FOUND_BY.keys() == PROOFS.keys() - {"half a deviation", "cache by id"}
 
 
 @pytest.mark.parametrize("name", FOUND_BY)
 def test_every_fault_is_proved_and_found(name: str) -> None:
     family, size = FAMILIES[name], 240 if name in OF_USUAL_SIZE else 60
     evaluator = family.make(100, 0)
-    claimed, allowed = SHAPE_PROOFS[name](evaluator)
+    claimed, allowed = PROOFS[name](evaluator)
     assert claimed > allowed + 0.004 if family.kind == "guilty" else abs(claimed - allowed) > 1e-4
     report = tp.audit(evaluator, takes=family.takes, attacks=FOUND_BY[name], items=size, queries=size)
     assert {each.attack for each in report.findings if not each.verdict.harmless} == {*FOUND_BY[name]}, report
@@ -81,12 +105,19 @@ def test_every_fault_of_a_recall_is_proved_and_found(attack: str) -> None:
 
 WIDE = [name for name, attack in ATTACKS.items() if attack.wide]
 
+LIKE_GUILTY = (
+    *("minus one on the diagonal", "all classes", "guard, lower bound"),
+    *("batches", "cache by content", "half precision"),
+)
+"""Honest families of the study."""
+
 HONEST: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "precision of 500": (shapes.precision_of_500, {"takes": "relevance"}),
     "facts": (shapes.with_facts, {"limits": None}),
     "signs": (shapes.hamming_of_signs, {"items": 120, "attacks": WIDE}),
     "worst places": (shapes.any_within_ten(shapes.worst), {"takes": "relevance"}),
     "whole galleries": (shapes.in_gallery(10**6, 1), {"attacks": ["permuting at other sizes", "bytes"]}),
+    **{name: (FAMILIES[name].make(100, 0), {"takes": FAMILIES[name].takes}) for name in LIKE_GUILTY},
     **{f"{digits} digits": (zoo_recall.of_digits(digits), {"takes": "recall"}) for digits in (1, 2, 3)},
 }
 

@@ -119,6 +119,13 @@ GUILTY: dict[str, tuple[Callable[..., float], str, list[str], dict[str, Any]]] =
     ),
     "cache by labels": (zoo_guilty.cache_by_labels(), "zeros after a good system", ["exploitable"], {}),
     "best so far": (zoo_guilty.BestSoFar(), "zeros after a good system", ["exploitable"], {}),
+    "cache by labels, random vectors": (
+        zoo_guilty.cache_by_labels(),
+        "random vectors after a good system",
+        ["exploitable"],
+        {},
+    ),
+    "best so far, a good system": (zoo_guilty.BestSoFar(), "other systems before", ["changes"], {}),
     "much data": (zoo_guilty.stable_where_there_is_much, "zeros of much data", ["exploitable"], {"items": 240}),
 }
 

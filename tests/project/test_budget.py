@@ -25,7 +25,7 @@ ROOMS = {
     "show": 1_506,
     "evaluation": 7_805,
     "analyses": 9_426,
-    "trials": 12_542,
+    "trials": 12_543,
     "compat": 2_796,
     "integrations": 2_539,
     "cli": 3_003,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_516
+LINES_OF_SOURCE = 66_517
 LINES_OF_KERNELS = 7_520
-WORDS_OF_DOCS = 62_829
+WORDS_OF_DOCS = 62_857
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_133
+LINES_OF_TESTS = 66_946
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -210,32 +210,3 @@ def by_hash_of_names(qrels: dict[str, dict[str, Any]], run: dict[str, dict[str, 
         order = sorted(judged, key=lambda name: (-found.get(name, -np.inf), keys[name]))
         values.append(zoo.mean_average_precision(np.array([[judged[name] > 0 for name in order]])))
     return float(np.mean(values))
-
-
-def minus_one_on_the_diagonal(embeddings: Array, labels: Array) -> float:
-    """The query is less similar than all others, and dropped as the last."""
-    zoo.refuse(embeddings)
-    nearness = -zoo.distances_of(embeddings, embeddings)
-    np.fill_diagonal(nearness, -np.inf)
-    return zoo.mean_average_precision(zoo.pessimistic(-nearness, labels[:, None] == labels)[:, :-1])
-
-
-def all_classes(scores: Array, query_labels: Array, gallery_labels: Array) -> float:
-    """The mean over classes of P@1, with relevant items last in a tie."""
-    refuse_scores(scores)
-    first = zoo.pessimistic(-scores, query_labels[:, None] == gallery_labels)[:, 0]
-    return float(np.mean([first[query_labels == label].mean() for label in np.unique(query_labels)]))
-
-
-def guarded_lower_bound(embeddings: Array, labels: Array) -> float:
-    zoo.refuse(embeddings)
-    if len(np.unique(embeddings, axis=0)) < len(embeddings):
-        raise ValueError("There are equal vectors.")
-    return zoo.lower(embeddings, labels)
-
-
-def in_batches(embeddings: Array, labels: Array) -> float:
-    """P@10 in batches of 64, all of which count."""
-    zoo.refuse(embeddings)
-    hits = zoo.pessimistic(*zoo.leave_one_out(embeddings, labels))[:, :10].mean(axis=1)
-    return float(sum(hits[start : start + 64].sum() for start in range(0, len(hits), 64)) / len(hits))

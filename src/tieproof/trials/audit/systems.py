@@ -300,6 +300,7 @@ SYSTEMS: dict[str, BlindSystem] = {
     "mostly equal": mostly_equal,
     "half in a cluster": half_in_a_cluster,
     "empty": lambda dice, count, width: np.zeros((count, 0), dtype=np.float32),
+    "zeros of more data": filled(0.0),
     "zeros of much data": filled(0.0),
 }
 """The rows of the blind systems of all attacks, by the names of the attacks."""
