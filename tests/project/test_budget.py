@@ -22,19 +22,19 @@ ROOMS = {
     "engine": 4_864,
     "native": 850,
     "measures": 6_348,
-    "show": 1_506,
+    "show": 1_504,
     "evaluation": 7_805,
-    "analyses": 9_426,
+    "analyses": 9_413,
     "trials": 12_543,
     "compat": 2_796,
     "integrations": 2_539,
-    "cli": 3_003,
+    "cli": 2_995,
     "data": 22,
     "tieproof": 886,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_517
+LINES_OF_SOURCE = 66_494
 LINES_OF_KERNELS = 7_520
 WORDS_OF_DOCS = 62_857
 PUBLIC_NAMES = 123

@@ -40,15 +40,13 @@ COMMANDS = {
 }
 """The group of each command, and its line in the help text; the file of that name in this folder defines it."""
 
-_FILES = {
-    **dict.fromkeys(("fnmr", "det", "open-set"), "pairs"),
+_FILES = {  # of commands that have another name
     **dict.fromkeys(("neighbor-recall", "range-recall"), "neighbors"),
-    **dict.fromkeys(("scores", "diversity", "agree"), "lists"),
-    **dict.fromkeys(("collisions", "noise", "pcf", "confidence"), "embeddings"),
+    **dict.fromkeys(("scores", "det", "diversity", "agree"), "lists"),
+    **dict.fromkeys(("fnmr", "open-set", "collisions", "noise", "pcf", "confidence"), "embeddings"),
     "judge": "competition",
     "verify": "truth",
 }
-"""The files of commands that have another name."""
 
 WRITTEN_BY = ("--json", "--save")  # the options that write a result; many programs call theirs -o
 COMPLETE = "_TIEPROOF_COMPLETE"  # the variable of the environment by which a shell asks for completions

@@ -1,4 +1,4 @@
-"""`tieproof collisions`, `noise`, `pcf` and `confidence`: what else is asked of embeddings."""
+"""`tieproof fnmr`, `open-set`, `collisions`, `noise`, `pcf` and `confidence`: what else is asked of embeddings."""
 
 import json
 from collections.abc import Sequence
@@ -14,6 +14,50 @@ from tieproof.errors import InputError
 from tieproof.inputs.readers import only_labels, read_confidences, read_embeddings, read_labels
 from tieproof.inputs.readers.location import split
 from tieproof.show.parts import WIDTH, fixed, table
+
+
+@command(
+    tieproof.fnmr_at_fmr,
+    "Compute the false non-match rate (FNMR) at given false match rates (FMR), pooled over all pairs.\n\n"
+    "The threshold is the FMR-quantile of the distances of pairs that are not relevant; FNMR is the share of "
+    "relevant pairs whose distance is at least the threshold. Without --gallery every item is compared with all the "
+    "others. The files are those that tieproof evaluate reads. In tables, tie std is the standard deviation over the "
+    "orderings of pairs at exactly the same distance.",
+    (
+        "tieproof fnmr embeddings.npy labels.npy --fmr 0.1",
+        "tieproof fnmr queries.npz --gallery gallery.npz --fmr 0.01 --fmr 0.001 --method exact",
+        "tieproof fnmr data.npz --eer --json rates.json",
+        "tieproof fnmr data.npz --curve",
+    ),
+    **shared("embeddings labels"),
+    fmr=repeated("A false match rate; repeat it for more.", options.SHARE),
+    method="How quantiles are taken. linear interpolates between two distances; exact takes one of the distances, "
+    "and reports the interval that ties leave open.",
+    eer="Find the equal error rate, too, with its bounds over all orderings of tied pairs.",
+    curve="Count both rates at every threshold, too, for minDCF and TAR at FAR with their bounds.",
+    **shared("gallery gallery_labels distance groups gallery_groups bits memory threads explain json"),
+)
+def fnmr(outputs: Outputs, **settings: Any) -> None:
+    """Read the files, count the pairs, write and show the rates."""
+    sides = as_sides(settings)
+    answer(outputs, evaluated(tieproof.fnmr_at_fmr, sides, outputs, **settings))
+
+
+@command(
+    tieproof.open_set_identification,
+    "Compute how often the first answer is right and accepted by a threshold, if some queries have no match: TPIR at "
+    "FPIR, the best F1 and the recall at full precision.\n\n"
+    "The files are those that tieproof evaluate reads. A label that the gallery lacks is that of a query without a "
+    "match. In tables, tie std is the standard deviation over the items that are as near as the first answer.",
+    ("tieproof open-set probes.npz --gallery gallery.npz", "tieproof open-set frames.npy places.npy --fpir 0.01"),
+    **shared("embeddings labels"),
+    fpir=repeated("A false positive identification rate; repeat it for more.", options.SHARE),
+    **shared("gallery gallery_labels distance groups gallery_groups bits memory threads explain json latex markdown"),
+)
+def open_set(outputs: Outputs, **settings: Any) -> None:
+    """Read the files, find the first answers, write and show the rates."""
+    sides = as_sides(settings)
+    answer(outputs, evaluated(tieproof.open_set_identification, sides, outputs, **settings))
 
 
 @command(

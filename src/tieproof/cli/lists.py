@@ -1,4 +1,4 @@
-"""`tieproof scores`, `tieproof diversity` and `tieproof agree`: lists that are ranked already."""
+"""`tieproof scores`, `det`, `diversity` and `agree`: documents, pairs and runs that have scores already."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -59,6 +59,30 @@ def scores(
     [table] = with_pipes_read(file)
     result = written(lambda: function(table, **settings), [file, settings["categories"]], outputs)
     answer(outputs, result.distribution(distribution) if distribution else result)
+
+
+@command(
+    tieproof.det_curve_of_pairs,
+    "Compute error rates and decisions of trials: EER, minDCF, TAR at FAR, best accuracy and F1, AUC.\n\n"
+    "A trial is a line such as '1 a.wav b.wav' or 'a.wav b.wav target', and a score is a line such as 'a.wav b.wav "
+    "0.83', larger for pairs that are more alike. The two files may be exchanged, and packed. Or give one table with "
+    "the columns label and score, as tieproof scores takes it.",
+    (
+        "tieproof det trials.txt scores.txt",
+        "tieproof det pairs.csv",
+        "tieproof det trials.csv trial_scores.csv --folds 10 --json -",
+    ),
+    labels="The trials: pairs with their labels.",
+    scores=argument("The same pairs with their scores.", required=False),
+    folds=Option(
+        "The number of folds of consecutive trials, each with a threshold chosen on the others.", options.COUNT
+    ),
+    **shared("explain json latex markdown"),
+)
+def det(outputs: Outputs, labels: str, scores: Text, folds: int | None) -> None:
+    """Read the files, write and show the rates."""
+    make = lambda: tieproof.det_curve_of_pairs(labels, scores, folds=folds)  # noqa: E731
+    answer(outputs, written(make, [labels, scores], outputs))
 
 
 @command(

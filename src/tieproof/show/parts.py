@@ -14,9 +14,7 @@ from tieproof.ties import Estimate
 WIDTH = 80  # the default width of a text, in columns
 NARROWEST = 44  # the smallest width, in columns, which the numbers need; a narrower terminal wraps the lines itself
 
-NUMBERS = ("lower", "expected", "upper", "tie std")
-"""The column headers of an `Estimate`; its std is over the orderings of tied items, not over the queries."""
-
+NUMBERS = ("lower", "expected", "upper", "tie std")  # of an `Estimate`; its std is over the orderings of tied items
 HEADLINE = "lower"
 
 REPORT = "Report 'expected' with its interval, 'lower' for claims, and 'upper' never."

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from tieproof.engine import FoundTies
 
 STEPS = 120  # the most steps of a picture by rank alone; if there are more ranks, all but the first ones share steps
-
 MOST_ROWS, MOST_COLUMNS = 400, 800  # of a picture; with more ranks, all but the first ranks share columns
 
 

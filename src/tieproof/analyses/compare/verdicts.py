@@ -61,13 +61,17 @@ class Sample(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A verdict, its condition in words, what it says of the systems, its condition, and whether one is better."""
+    """A verdict, its condition in words, what it says of the systems, and its condition."""
 
     name: str
     condition: str
     means: str
     holds: Callable[[Evidence], bool]
-    names_better: bool
+
+    @property
+    def names_better(self) -> bool:
+        """Whether the verdict says that one system is better."""
+        return self.name.startswith("better")
 
 
 RULES = (
@@ -76,7 +80,6 @@ RULES = (
         "Both systems have the same expected value on every query.",
         "This measure cannot tell the systems apart on these queries.",
         lambda evidence: evidence.equal,
-        names_better=False,
     ),
     Rule(
         WHATEVER_THE_NOISE,
@@ -87,7 +90,6 @@ RULES = (
         lambda evidence: (
             evidence.ahead != 0 and max(evidence.p_value, evidence.p_lower, evidence.p_noise) <= evidence.alpha
         ),
-        names_better=True,
     ),
     Rule(
         WHATEVER_THE_TIES,
@@ -95,7 +97,6 @@ RULES = (
         "ahead and in favor of the other one.",
         "Neither the order of tied items nor the choice of queries is likely to explain the difference.",
         lambda evidence: evidence.ahead != 0 and max(evidence.p_value, evidence.p_lower) <= evidence.alpha,
-        names_better=True,
     ),
     Rule(
         IN_EXPECTATION,
@@ -104,7 +105,6 @@ RULES = (
         "The choice of queries is unlikely to explain the difference if ties are broken at random. A program that "
         "breaks ties in another way may show no difference.",
         lambda evidence: evidence.ahead != 0 and evidence.p_value <= evidence.alpha,
-        names_better=True,
     ),
     Rule(
         QUERIES_OR_TIES,
@@ -113,7 +113,6 @@ RULES = (
         "The choice of queries alone can explain the difference, and so can the order of tied items. The scores of a "
         "program that breaks ties in one order do not show which system is better.",
         lambda evidence: evidence.lower <= 0 <= evidence.upper and evidence.lower < evidence.upper,
-        names_better=False,
     ),
     Rule(
         TOO_FEW_QUERIES,
@@ -121,7 +120,6 @@ RULES = (
         "distribution of the differences for granted.",
         "One system may be better; only more queries can show it.",
         lambda evidence: evidence.smallest > evidence.alpha,
-        names_better=False,
     ),
     Rule(
         NO_DIFFERENCE,
@@ -130,7 +128,6 @@ RULES = (
         "The choice of queries alone can explain the difference. This does not show that the systems are equally "
         "good: the confidence interval of the difference tells how much better either of them may be.",
         lambda evidence: True,
-        names_better=False,
     ),
 )
 """The rules, in the order in which they are tried; the last one applies to all remaining cases.

@@ -88,7 +88,6 @@ class RankedSystems(Shown, AsFrame, AsPage):
         return {each.name: each for each in self.systems}[name]
 
     def __len__(self) -> int:
-        """The number of systems."""
         return len(self.systems)
 
     @property

@@ -31,12 +31,10 @@ from tieproof.ties import IntArray
 if TYPE_CHECKING:
     from tieproof.engine import NearestLists
 
-SMALLEST, ID_BYTES = 8 * 2**20, 12
-"""Less memory than this is not enforced for the ids in ties, and the bytes of an id in the result and in a list."""
-
-BESIDE, BYTES_PER_ROW = 8 * 2**20, 180
-"""The memory that is used beside arrays, and for what is computed of a row of either side (measured)."""
-
+SMALLEST = 8 * 2**20  # less memory than this is not enforced for the ids in ties
+ID_BYTES = 12  # those of an id in the result and in a list
+BESIDE = 8 * 2**20  # the memory that is used beside arrays (measured)
+BYTES_PER_ROW = 180  # the memory for what is computed of a row of either side (measured)
 LARGEST_K = 2**31  # the largest k: the result has so many columns
 
 

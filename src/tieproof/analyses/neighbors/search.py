@@ -39,15 +39,12 @@ Preparing the rows of the gallery for a block takes about as long as searching f
 SECONDS = 60.0  # about how long the search of a part lasts
 STEADY = 15.0  # parts that last so many seconds tell the rate: on a cluster, all others are then cut at once
 PARTS_EACH = 4  # the approximate number of parts for each worker of a cluster, so that all have work until the end
-
-SMALLEST_BLOCK, SMALLEST_PIECE = 2**7, 2**11
-"""The fewest queries and items of parts that are made for workers of a cluster, rather than for the memory."""
-
+SMALLEST_BLOCK = 2**7  # the fewest queries of parts that are made for workers, rather than for the memory
+SMALLEST_PIECE = 2**11  # the fewest items of such parts
 READINGS = 32  # into how many parts of the memory the rows of a piece are read
 MERGED = 8  # the most lists of a query that are merged at a time
-
-BYTES_PER_LISTED, BYTES_PER_COMPARED = 24, 400
-"""The memory for a listed item, and for an item beside its row while it is compared exactly."""
+BYTES_PER_LISTED = 24  # the memory for a listed item
+BYTES_PER_COMPARED = 400  # the memory for an item beside its row while it is compared exactly
 
 
 class Part(NamedTuple):

@@ -33,9 +33,7 @@ from tieproof.installed import __version__
 from tieproof.show.parts import count
 from tieproof.whole_files import PartsFolder, atomic_write, check_is_empty, continued
 
-PARTS, TITLE = "parts", "search.json"
-"""The folder of the parts of an unfinished truth, and the file in it that says which search they belong to."""
-
+PARTS, TITLE = "parts", "search.json"  # the folder of an unfinished truth, and the file that says of which search
 MANY_TIMES = 10  # if there are so many times as many queries as items, they are probably swapped
 
 

@@ -75,7 +75,6 @@ class OpenSetIdentification(Shown):
         thresholds = np.append(-np.inf, distinct[np.isfinite(distinct)])
 
         def accepted(chosen: Any) -> Any:
-            """How many of the chosen queries each threshold accepts."""
             return np.bincount(place[chosen] + 1, minlength=len(thresholds)).cumsum()[: len(thresholds)]
 
         whole, strangers = accepted(slice(None)), accepted(~mated)
