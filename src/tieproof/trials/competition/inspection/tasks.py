@@ -22,10 +22,18 @@ from tieproof.errors import InputError
 from tieproof.kit import reading
 from tieproof.trials.sandbox import bubblewrap, runs
 from tieproof.trials.sandbox.bubblewrap import SealedRoom, environment, sealed
-from tieproof.trials.sandbox.folders import hand_over, opened_file, outermost, python_folders, size_by
+from tieproof.trials.sandbox.folders import (
+    DEEPEST,
+    below,
+    entries,
+    hand_over,
+    opened_file,
+    outermost,
+    python_folders,
+    size_by,
+)
 from tieproof.trials.sandbox.limits import FILES, ProgramLimits
 from tieproof.trials.sandbox.processes import how
-from tieproof.trials.sandbox.trees import DEEPEST, below, entries
 
 MOST_LETTERS = 1_000_000
 MOST_MEMORY = 16 * 2**30
