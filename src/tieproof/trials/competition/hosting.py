@@ -116,7 +116,6 @@ def _unhostable(competition: Competition) -> Iterator[Contradiction]:
 
 
 def _public(phase: Phase) -> tuple[Path, ...]:
-    """The files and folders that participants get."""
     return tuple(place for place in (phase.items, phase.gallery) if place is not None)
 
 

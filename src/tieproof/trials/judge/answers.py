@@ -220,10 +220,7 @@ class Assembled(NamedTuple):
 
 
 def assembled(batches: Iterable[tuple[Batch, Answers]], symmetric: bool) -> Assembled:
-    """Assemble the answers of all batches; the first of two answers to the same question counts.
-
-    symmetric : whether a pair is the same question in either order
-    """
+    """All answers; the first of two counts to a question, which a `symmetric` pair is in either order."""
     first: dict[Asked, tuple[FloatArray, str]] = {}
     again: list[tuple[Asked, FloatArray, str]] = []
     unknown = 0
@@ -266,10 +263,7 @@ def repeats_of(pairs: list[tuple[FloatArray, FloatArray]]) -> Repeats:
 
 
 def _apart(one: FloatArray, other: FloatArray) -> float:
-    """The length of the difference of two answers, divided by the length of the first, at most the largest float.
-
-    It is 1 if the answers have different numbers of numbers, or the first is zero.
-    """
+    """The length of the difference of two answers by that of the first; 1 if sizes differ, or the first is 0."""
     if len(one) != len(other) or not one.any():
         return 1.0
     own, scale = float(np.abs(one).max()), max(float(np.abs(one).max()), float(np.abs(other).max()))

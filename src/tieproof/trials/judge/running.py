@@ -166,10 +166,7 @@ def _last_words(path: Path, folder: str) -> str:
 
 @contextmanager
 def journal(folder: Path, plan: Mapping[str, Any]) -> Iterator[PartsFolder]:
-    """Open the journal of a judgment, the answers to its batches so far, and lock it.
-
-    plan : everything that decides what is asked
-    """
+    """Open and lock the journal of a judgment: the answers so far, and the plan, which decides what is asked."""
     import fcntl  # not available on every system
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -284,10 +284,7 @@ DEEPEST = 100
 
 
 def entries(folder: Path, unlisted: Callable[[OSError], None]) -> Iterator[tuple[os.DirEntry[str], int]]:
-    """Everything below a folder, with the number of folders between; links are not followed.
-
-    unlisted : is told why a folder cannot be listed, which is left out
-    """
+    """Everything below a folder, with the number of folders between; `unlisted` is told why one is left out."""
     left = [(os.fspath(folder), 0)]
     while left:
         around, depth = left.pop()

@@ -211,10 +211,7 @@ def part_of(bundle: Path, name: str) -> Path:
 
 
 class Unpacker:
-    """Unpacks the archives of a bundle into new folders of a room, which all of them together must not fill.
-
-    bytes, files : how many may still be unpacked
-    """
+    """Unpacks the archives of a bundle into new folders of a room, and counts what may still be unpacked."""
 
     def __init__(self, room: Path, most_bytes: int, most_files: int) -> None:
         self.room, self.bytes, self.files = room, most_bytes, most_files
