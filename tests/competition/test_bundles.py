@@ -311,7 +311,7 @@ def test_participants_read_how_ties_are_scored_and_what_to_hand_in(platform: str
 def test_a_bundle_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = competition(tmp_path)
     before = set(tmp_path.iterdir())
-    monkeypatch.setattr("shutil.copytree", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+    monkeypatch.setattr("os.rename", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
     with pytest.raises(InputError, match="No space left"):
         new(settings, tmp_path / "bundle")
     assert set(tmp_path.iterdir()) == before

@@ -3,7 +3,8 @@
 import os
 import shutil
 import tempfile
-from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from tieproof.errors import InputError
@@ -79,11 +80,10 @@ def new(
         with naming(target):
             if target.suffix.lower() == ZIP:
                 with ZipFile(unfinished, "w") as archive:  # the same files give the same bytes
-                    for name, content in files.items():
-                        for place, one in _contents(name, content):
-                            entry = ZipInfo(place)
-                            entry.compress_type = ZIP_DEFLATED
-                            archive.writestr(entry, one)
+                    for name, content in _contents(files):
+                        entry = ZipInfo(name)
+                        entry.compress_type = ZIP_DEFLATED
+                        archive.writestr(entry, content)
             else:
                 _write_folder(unfinished, files)
             os.rename(unfinished, target)
@@ -111,23 +111,20 @@ def check_baseline(settings: Hosted, phase: HostedPhase) -> None:
 
 def _write_folder(folder: Path, files: Files) -> None:
     """Write the files into a folder, all with one date, because the dates of items often reveal their classes."""
-    for name, content in files.items():
+    for name, content in _contents(files):
         place = folder / name
         place.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, bytes):
-            place.write_bytes(content)
-        elif content.is_dir():
-            shutil.copytree(content, place)
-        else:
-            shutil.copyfile(content, place)
+        place.write_bytes(content)
     for place in folder.rglob("*"):
         os.utime(place, (DATE, DATE))
 
 
-def _contents(name: str, content: bytes | Path) -> list[tuple[str, bytes]]:
-    if isinstance(content, bytes):
-        return [(name, content)]
-    if not content.is_dir():
-        return [(name, content.read_bytes())]
-    within = sorted(path for path in content.rglob("*") if path.is_file())
-    return [(f"{name}/{path.relative_to(content).as_posix()}", path.read_bytes()) for path in within]
+def _contents(files: Files) -> Iterator[tuple[str, bytes]]:
+    """The path and the content of each file, one at a time, of folders too."""
+    for name, content in files.items():
+        if isinstance(content, bytes):
+            yield name, content
+            continue
+        within = sorted(path for path in content.rglob("*") if path.is_file()) if content.is_dir() else [content]
+        for path in within:
+            yield str(PurePosixPath(name, path.relative_to(content).as_posix())), path.read_bytes()

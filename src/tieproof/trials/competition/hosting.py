@@ -19,7 +19,7 @@ from tieproof.trials.competition.settings import (
     slug,
 )
 from tieproof.trials.competition.truth import Truth, read_judgments, read_labels, with_gallery
-from tieproof.trials.sandbox.trees import below
+from tieproof.trials.sandbox.folders import below
 
 LONGEST_TITLE = 100  # the most characters of a title on EvalAI; the other platforms allow more
 
@@ -116,7 +116,6 @@ def _unhostable(competition: Competition) -> Iterator[Contradiction]:
 
 
 def _public(phase: Phase) -> tuple[Path, ...]:
-    """The files and folders that participants get."""
     return tuple(place for place in (phase.items, phase.gallery) if place is not None)
 
 

@@ -111,11 +111,8 @@ differ, and some platforms show how long scoring took. Only differences of secon
 
 @contextmanager
 def _refusing(*arguments: str, folder: str = "") -> Iterator[None]:
-    """Refuse the submission if one of these arguments is invalid, without the name of its folder.
-
-    Warnings are suppressed, because they may name labels, and participants could read them.
-    """
-    with warnings.catch_warnings():
+    """Refuse the submission if one of these arguments is invalid, without the name of its folder."""
+    with warnings.catch_warnings():  # which may name labels, and participants could read them
         warnings.simplefilter("ignore", InputWarning)
         try:
             yield
@@ -126,10 +123,7 @@ def _refusing(*arguments: str, folder: str = "") -> Iterator[None]:
 
 
 def _of_rankings(scoring: Scoring, truth: Any, run: Any) -> Result:
-    """The result of a run; a judged query without documents scores 0, and an unknown query raises SubmissionError.
-
-    truth, run : the qrels and the run, as for `tieproof.evaluate_run`
-    """
+    """The result of a run; a judged query without documents scores 0, and an unknown query raises SubmissionError."""
     with _refusing("run", folder=f"{run.parent}/" if isinstance(run, Path) else ""):
         result = evaluate_run(truth, run, measures=scoring.measures)
     strangers = result.skipped.get(NOT_JUDGED, ())

@@ -235,10 +235,7 @@ TABLES = {
 
 
 def _taken(content: Mapping[str, Any], table: str, path: Path, prefix: str = "") -> dict[str, Any]:
-    """The values of all keys of a table; InputError if a key is unknown, missing, or has an unexpected value.
-
-    prefix : the prefix of keys in messages, such as `judge.`
-    """
+    """The values of all keys of a table, or InputError, in whose message keys have a prefix such as `judge.`."""
     keys = TABLES[table]
     for name in content:
         if name not in keys:

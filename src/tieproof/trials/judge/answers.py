@@ -7,11 +7,11 @@ memory that this takes grows with what a system was not asked for.
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -44,20 +44,40 @@ REFUSALS = {
 """The reasons why an answer is refused."""
 
 
+NOTHING: FloatArray = np.zeros(0)
+
+
 class Answers(NamedTuple):
-    """The answers to the questions of a batch."""
+    """The answers to the questions of a batch; a journal keeps them as arrays."""
 
     vectors: list[FloatArray]  # the numbers of each answer; empty if it was refused
     refused: list[str]  # the reason for each refusal; "" if the answer was not refused
     unknown: int = 0  # the number of answers under names that were not asked about
+    said: str = ""  # the end of the system's error output, or the status of its address, if it failed
+    seconds: float = 0.0  # the time that the batch took
+
+    def arrays(self) -> dict[str, Any]:
+        """The answers as arrays."""
+        return {
+            "lengths": np.array([len(vector) for vector in self.vectors], dtype=np.int64),
+            "numbers": np.concatenate([NOTHING, *self.vectors]),
+            "refused": np.array(self.refused),
+            "unknown": np.int64(self.unknown),
+            "seconds": np.float64(self.seconds),
+            "said": np.array(self.said),
+        }
+
+    @classmethod
+    def of(cls, kept: Mapping[str, Any]) -> "Answers":
+        """The answers of such arrays."""
+        vectors = np.split(kept["numbers"], np.cumsum(kept["lengths"])[:-1])
+        refused = [str(reason) for reason in kept["refused"]]
+        return cls(vectors, refused, int(kept["unknown"]), str(kept["said"]), float(kept["seconds"]))
 
 
-NOTHING: FloatArray = np.zeros(0)
-
-
-def all_refused(batch: Batch, reason: str) -> Answers:
+def all_refused(batch: Batch, reason: str, said: str = "") -> Answers:
     """Refusals of all questions of a batch, for one reason."""
-    return Answers([NOTHING] * len(batch.questions), [reason] * len(batch.questions))
+    return Answers([NOTHING] * len(batch.questions), [reason] * len(batch.questions), said=said)
 
 
 def read_answers(stream: IO[bytes], batch: Batch, most: int) -> Answers:
@@ -200,10 +220,7 @@ class Assembled(NamedTuple):
 
 
 def assembled(batches: Iterable[tuple[Batch, Answers]], symmetric: bool) -> Assembled:
-    """Assemble the answers of all batches; the first of two answers to the same question counts.
-
-    symmetric : whether a pair is the same question in either order
-    """
+    """All answers; the first of two counts to a question, which a `symmetric` pair is in either order."""
     first: dict[Asked, tuple[FloatArray, str]] = {}
     again: list[tuple[Asked, FloatArray, str]] = []
     unknown = 0
@@ -246,10 +263,7 @@ def repeats_of(pairs: list[tuple[FloatArray, FloatArray]]) -> Repeats:
 
 
 def _apart(one: FloatArray, other: FloatArray) -> float:
-    """The length of the difference of two answers, divided by the length of the first, at most the largest float.
-
-    It is 1 if the answers have different numbers of numbers, or the first is zero.
-    """
+    """The length of the difference of two answers by that of the first; 1 if sizes differ, or the first is 0."""
     if len(one) != len(other) or not one.any():
         return 1.0
     own, scale = float(np.abs(one).max()), max(float(np.abs(one).max()), float(np.abs(other).max()))

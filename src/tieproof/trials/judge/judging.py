@@ -21,16 +21,15 @@ from tieproof.evaluation.answers import Unanswered
 from tieproof.evaluation.problems import unwatched
 from tieproof.kit import Array, PartsFolder, check_choice, check_whole, progress_bar
 from tieproof.trials.competition.settings import LAST, Competition
-from tieproof.trials.judge.answers import all_refused, as_embeddings, assembled, distances_of, embeddings_of
+from tieproof.trials.judge.answers import Answers, all_refused, as_embeddings, assembled, distances_of, embeddings_of
 from tieproof.trials.judge.batches import PAIRS, Batch, Dealer, deal_items, deal_pairs
 from tieproof.trials.judge.items import Contest, Sequestered, contest_of, read_sequestered
 from tieproof.trials.judge.judgment import LOG_ENDING, Judgment, Run, write_judgment
-from tieproof.trials.judge.running import BatchOutcome, Runner, journal
+from tieproof.trials.judge.running import Runner, journal
 from tieproof.trials.judge.scoring import scored
 from tieproof.trials.judge.systems import HOW, How, System, as_system, check_hidden, choose_seal
-from tieproof.trials.sandbox.folders import python_folders, readable, sweep
+from tieproof.trials.sandbox.folders import check_plain, python_folders, readable, sweep
 from tieproof.trials.sandbox.runs import LATE
-from tieproof.trials.sandbox.trees import check_plain
 
 _NAME = re.compile(r"[\w][\w.+-]{0,99}")
 
@@ -164,8 +163,8 @@ def judge(
         done = []
         for run in range(1, wanted + 1):
             batches = dealt(contest, test_set, Dealer(seed, contest.phase.name, name, run))
-            outcomes = _asked(batches, run, runner, kept, progress)
-            done.append(_evaluated(contest, test_set, batches, outcomes))
+            answers = _asked(batches, run, runner, kept, progress)
+            done.append(_evaluated(contest, test_set, batches, answers))
         judgment = write_judgment(contest, name, asked.spelled, chosen, done, plan, folder)
         kept.remove()
     return judgment
@@ -202,40 +201,32 @@ def dealt(contest: Contest, test_set: Sequestered, dealer: Dealer) -> Sequence[B
     return deal_items(dealer, count, judging.batch, judging.repeats)
 
 
-def _asked(
-    batches: Sequence[Batch], run: int, runner: Runner, kept: PartsFolder, progress: bool
-) -> list[BatchOutcome]:
-    """The outcomes of all batches; those that are not kept in the journal are run, and written to it."""
+def _asked(batches: Sequence[Batch], run: int, runner: Runner, kept: PartsFolder, progress: bool) -> list[Answers]:
+    """The answers to all batches; those that are not kept in the journal are asked for, and written to it."""
     limits, total = runner.limits, len(batches)
     watch = progress_bar(total, f"batches of run {run}", 1.0) if progress else unwatched(total)
-    outcomes = []
+    given = list[Answers]()
     with watch as advance:
-        used = 0.0
         for at, batch in enumerate(batches):
             name = f"run-{run}-batch-{at}"
             if name not in kept:
-                left = limits.seconds if limits.total_seconds is None else limits.total_seconds - used
-                left = min(left, limits.seconds)
-                outcome = runner.run(batch, left) if left > 0 else BatchOutcome(all_refused(batch, LATE), 0.0)
-                kept.write(name, **outcome.arrays())
+                total_left = (limits.total_seconds or math.inf) - sum(each.seconds for each in given)
+                left = min(total_left, limits.seconds)
+                answers = runner.run(batch, left) if left > 0 else all_refused(batch, LATE)
+                kept.write(name, **answers.arrays())
             with kept.opened(name) as arrays:
-                outcomes.append(BatchOutcome.of(arrays))
-            used += outcomes[-1].seconds
+                given.append(Answers.of(arrays))
             advance(1)
-    return outcomes
+    return given
 
 
-def _evaluated(
-    contest: Contest, test_set: Sequestered, batches: Sequence[Batch], outcomes: Sequence[BatchOutcome]
-) -> Run:
+def _evaluated(contest: Contest, test_set: Sequestered, batches: Sequence[Batch], given: Sequence[Answers]) -> Run:
     """A run with its result: by `evaluate` if every item has an embedding, so that anybody can verify it."""
     rules = contest.competition
     in_bits, symmetric = rules.distance == "hamming", rules.judge.symmetric
     unanswered: Unanswered = "last" if rules.judge.refused == LAST else "worst"
-    given = [each.answers for each in outcomes]
-    if not contest.gives_distances:
-        given = [as_embeddings(each, in_bits) for each in given]
-    answered = assembled(zip(batches, given, strict=True), symmetric)
+    of_batches = given if contest.gives_distances else [as_embeddings(each, in_bits) for each in given]
+    answered = assembled(zip(batches, of_batches, strict=True), symmetric)
     if contest.gives_distances:
         labels, gallery_labels = test_set.labels, test_set.gallery_labels
         answers = distances_of(answered.answers, labels, gallery_labels, symmetric, unanswered == "worst")
@@ -250,8 +241,7 @@ def _evaluated(
         seconds = rules.judge.seconds * len(batches) if total is None else total
         in_time = scored(options, seconds if answered.answers else math.inf)
         if in_time is None:
-            pairs = zip(batches, outcomes, strict=True)
-            late = [each._replace(answers=all_refused(batch, LATE)) for batch, each in pairs]
+            late = [all_refused(batch, LATE, each.said) for batch, each in zip(batches, given, strict=True)]
             return _evaluated(contest, test_set, batches, late)
         result = in_time
-    return Run(result, answered, answers, next((each.said for each in outcomes if each.said), ""))
+    return Run(result, answered, answers, next((each.said for each in given if each.said), ""))

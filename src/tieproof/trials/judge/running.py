@@ -16,12 +16,10 @@ from shutil import which
 from tempfile import TemporaryFile
 from typing import IO, Any, NamedTuple
 
-import numpy as np
-
 from tieproof.errors import InputError
 from tieproof.kit import PartsFolder
 from tieproof.trials.competition.settings import Judging
-from tieproof.trials.judge.answers import CRASHED, NOTHING, Answers, all_refused, read_answers
+from tieproof.trials.judge.answers import CRASHED, Answers, all_refused, read_answers
 from tieproof.trials.judge.batches import ANSWERS, FIELDS, Batch
 from tieproof.trials.judge.items import Sequestered
 from tieproof.trials.judge.systems import FOLDER, Seal, System, engine_options
@@ -37,33 +35,6 @@ _LOCK = "lock"  # the file of a journal that the judge who writes it has locked
 _SCRATCH = (*bubblewrap.SCRATCH, FOLDER)  # the folders in memory that a sealed system may write to
 
 
-class BatchOutcome(NamedTuple):
-    """The outcome of a batch."""
-
-    answers: Answers  # the answers to its questions
-    seconds: float  # the time that it took
-    said: str = ""  # the end of the system's error output, or the status of its address, if it failed
-
-    def arrays(self) -> dict[str, Any]:
-        """The outcome as arrays, which a journal keeps."""
-        vectors, refused, unknown = self.answers
-        return {
-            "lengths": np.array([len(vector) for vector in vectors], dtype=np.int64),
-            "numbers": np.concatenate([NOTHING, *vectors]),
-            "refused": np.array(refused),
-            "unknown": np.int64(unknown),
-            "seconds": np.float64(self.seconds),
-            "said": np.array(self.said),
-        }
-
-    @classmethod
-    def of(cls, kept: Mapping[str, Any]) -> "BatchOutcome":
-        """The outcome that a journal kept."""
-        vectors = np.split(kept["numbers"], np.cumsum(kept["lengths"])[:-1])
-        refused = [str(reason) for reason in kept["refused"]]
-        return cls(Answers(vectors, refused, int(kept["unknown"])), float(kept["seconds"]), str(kept["said"]))
-
-
 class Runner(NamedTuple):
     """Runs batches."""
 
@@ -74,17 +45,17 @@ class Runner(NamedTuple):
     dimensions: int  # the most numbers of an answer
     test_set: Sequestered
 
-    def run(self, batch: Batch, seconds: float) -> BatchOutcome:
+    def run(self, batch: Batch, seconds: float) -> Answers:
         """Ask the system about a batch, for at most a number of seconds."""
         started = time.monotonic()
         if self.system.is_endpoint:
-            answers, said = self._request(batch, seconds)
+            answers = self._request(batch, seconds)
         else:
             with temporary_folder() as folder:
-                answers, said = self._process(batch, folder, seconds)
-        return BatchOutcome(answers, time.monotonic() - started, said)
+                answers = self._process(batch, folder, seconds)
+        return answers._replace(seconds=time.monotonic() - started)
 
-    def _process(self, batch: Batch, around: Path, seconds: float) -> tuple[Answers, str]:
+    def _process(self, batch: Batch, around: Path, seconds: float) -> Answers:
         """Run a command in a separate folder."""
         folder = around / around.name
         folder.mkdir()
@@ -124,15 +95,15 @@ class Runner(NamedTuple):
             if reason is None and status != 0:
                 reason = CRASHED
             if reason:
-                return all_refused(batch, reason), _last_words(around / "errors", str(around))
+                return all_refused(batch, reason, _last_words(around / "errors", str(around)))
             writes_file = self.system.has("answers")  # otherwise it prints its answers
             answer = opened_file(folder / ANSWERS if writes_file else around / "out", self.limits.output)
             if answer is None:
-                return all_refused(batch, CRASHED), ""
+                return all_refused(batch, CRASHED)
             with answer:
                 if writes_file and not os.fstat(answer.fileno()).st_size:
-                    return all_refused(batch, CRASHED), ""
-                return read_answers(answer, batch, self.dimensions), ""
+                    return all_refused(batch, CRASHED)
+                return read_answers(answer, batch, self.dimensions)
 
     def _room(self, folder: Path) -> SealedRoom:
         """What a sealed system sees: its input, what it is shown, and a file for its answer."""
@@ -141,7 +112,7 @@ class Runner(NamedTuple):
         given = {f"{FOLDER}/{place.name}": place for place in folder.iterdir() if place.name != ANSWERS}
         return SealedRoom(FOLDER, {**self.shown, **given}, {f"{FOLDER}/{ANSWERS}": folder / ANSWERS}, _SCRATCH)
 
-    def _request(self, batch: Batch, seconds: float) -> tuple[Answers, str]:
+    def _request(self, batch: Batch, seconds: float) -> Answers:
         """Send a batch to an endpoint, and read its answer like that of a command; too slow an answer is dropped."""
         items = [
             {"name": name, "content": base64.b64encode(self.test_set.content(item)).decode()}
@@ -157,9 +128,7 @@ class Runner(NamedTuple):
             asking.start()
             asking.join(seconds)
             reason, said = came[0] if came else (LATE, "")
-            if reason:
-                return all_refused(batch, reason), said
-            return read_answers(answer, batch, self.dimensions), ""
+            return all_refused(batch, reason, said) if reason else read_answers(answer, batch, self.dimensions)
 
 
 class _Unredirected(urllib.request.HTTPRedirectHandler):
@@ -197,10 +166,7 @@ def _last_words(path: Path, folder: str) -> str:
 
 @contextmanager
 def journal(folder: Path, plan: Mapping[str, Any]) -> Iterator[PartsFolder]:
-    """Open the journal of a judgment, the outcomes of its batches so far, and lock it.
-
-    plan : everything that decides what is asked
-    """
+    """Open and lock the journal of a judgment: the answers so far, and the plan, which decides what is asked."""
     import fcntl  # not available on every system
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -32,11 +32,7 @@ _MOST_WRITTEN = 2**40
 
 
 def scored(options: Mapping[str, Any], seconds: float) -> Result | None:
-    """The result of `evaluate`, or of `evaluate_answers`, with these arguments; None if it takes too long.
-
-    options : the arguments, for `evaluate_answers` with `unanswered`
-    seconds : the limit; infinite for none
-    """
+    """The result of `evaluate`, or with `unanswered` of `evaluate_answers`; None if it takes too many seconds."""
     items, dimensions = options.get("gallery", options["embeddings"]).shape
     work = len(options["embeddings"]) * items * (dimensions + OF_A_PAIR)
     if work <= SMALL or math.isinf(seconds):

@@ -234,7 +234,6 @@ def leaderboard(
 
 
 def _entrants_of(systems: str | os.PathLike[str] | Mapping[str, Result]) -> dict[str, _Entrant]:
-    """The systems, by name."""
     if isinstance(systems, Mapping):
         return {name: _Entrant({name: result}) for name, result in systems.items()}
     folder = Path(systems)
@@ -303,7 +302,6 @@ def _at_lower(result: Result) -> Result:
 
 
 def _standing(name: str, entrant: _Entrant, comparison: Comparison | None, measures: Sequence[str]) -> Standing:
-    """The standing of one system."""
     better: dict[str, str | None] = {}
     if comparison is not None and name in comparison.systems:
         others = [other for other in comparison.systems if other != name]

@@ -136,10 +136,7 @@ def _of_command(given: str) -> System:
 
 
 def _installed_behind(shim: Path) -> Path | None:
-    """The program that a shim of pyenv starts here, as pyenv tells; the shim is not run. None if pyenv does not tell.
-
-    A seal would hide pyenv and the program from the shim.
-    """
+    """The program that a shim of pyenv starts, as pyenv tells, which a seal would hide; the shim is not run."""
     pyenv = shutil.which("pyenv")
     if pyenv is None:
         return None
@@ -237,10 +234,7 @@ def check_hidden(secrets: Sequence[Path], shown: Iterable[Path]) -> None:
 
 
 def engine_options(folder: Path, memory: int) -> list[str]:
-    """The options of podman or docker for an image: without network, with only the items, and with limits.
-
-    The container has the name of the folder, by which it can be removed.
-    """
+    """The options of podman or docker for an image; its container is named as the folder, to be removed by name."""
     options = "--pull=never --network=none --read-only --tmpfs=/tmp --cap-drop=ALL --security-opt=no-new-privileges"
     return [
         *("run", "--rm", "--name", folder.name, *options.split()),

@@ -93,10 +93,7 @@ def gaps() -> list[str]:
 
 
 def sealed(command: Sequence[str], room: SealedRoom, variables: Mapping[str, str], size: int) -> list[str]:
-    """The command that runs a command in a room, with this environment.
-
-    size : the most bytes in each folder of `room.scratch`
-    """
+    """The command that runs a command in a room, with at most `size` bytes in each folder of `room.scratch`."""
     program = shutil.which("bwrap") or "bwrap"
     inside = [program, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     inside += [option for option in ("--clearenv", _NO_NAMESPACES) if _knows(program, option)]
@@ -116,10 +113,7 @@ def sealed(command: Sequence[str], room: SealedRoom, variables: Mapping[str, str
 
 
 def as_nobody(program: str, room: SealedRoom) -> list[str]:
-    """What to put before a command of root, so that nobody runs it.
-
-    What is bound is visible to the command, whatever the modes of the folders around it are.
-    """
+    """What makes root's command one of nobody, who sees what is bound, whatever the modes of the folders around."""
     prefix = [program, "--die-with-parent", *_system_folders(), "--tmpfs", "/tmp"]
     prefix += ["--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
     sources = [(Path(program), "--ro-bind"), *((place, option) for option, place, _ in room.bound)]
@@ -133,7 +127,6 @@ def as_nobody(program: str, room: SealedRoom) -> list[str]:
 
 
 def _system_folders() -> list[str]:
-    """The options that show the system folders."""
     options = ["--dir", "/etc"]
     for folder in SYSTEM_FOLDERS:
         if os.path.islink(folder):
@@ -144,10 +137,7 @@ def _system_folders() -> list[str]:
 
 
 def environment(home: str, path: Sequence[Path] = ()) -> dict[str, str]:
-    """The whole environment of a program.
-
-    path : the folders where Python finds modules
-    """
+    """The whole environment of a program, whose Python finds modules in the folders of `path`."""
     variables = {
         "PATH": _PATH,
         "HOME": home,

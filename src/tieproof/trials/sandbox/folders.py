@@ -1,4 +1,4 @@
-"""Folders for programs of strangers: made, shown, given away, measured, read and removed, whatever is in them.
+"""Folders of strangers and for their programs: checked, made, shown, given away, measured, read and removed.
 
 A folder is locked as long as the process that made it lives, so that whoever removes what a killed process left
 behind leaves every other folder alone. Folders inside are reached by descriptors, one name at a time, because their
@@ -9,11 +9,13 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
 from typing import IO, NamedTuple
+
+from tieproof.errors import InputError
 
 PREFIX = "tieproof-locked-"  # the beginning of the names of all folders that are made here, and of no others
 _FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -245,8 +247,7 @@ def hand_over(folder: Path) -> None:
 def _with_content(place: Path) -> Iterator[str]:
     """The path of a file or folder, and those of everything below."""
     yield str(place)
-    for around, folders, files in os.walk(place):
-        yield from (os.path.join(around, name) for name in (*folders, *files))
+    yield from (entry.path for entry, _ in entries(place, lambda error: None))
 
 
 @contextmanager
@@ -276,3 +277,48 @@ def nobody_reads(place: str) -> bool:
     status = os.lstat(place)
     needed = 0o5 if os.path.isdir(place) else 0o4
     return os.path.islink(place) or status.st_mode & needed == needed or status.st_uid == NOBODY
+
+
+DEEPEST = 100
+"""The most levels of folders in folders; libraries walk through deeper ones by calls in calls, which must end."""
+
+
+def entries(folder: Path, unlisted: Callable[[OSError], None]) -> Iterator[tuple[os.DirEntry[str], int]]:
+    """Everything below a folder, with the number of folders between; `unlisted` is told why one is left out."""
+    left = [(os.fspath(folder), 0)]
+    while left:
+        around, depth = left.pop()
+        try:
+            found = list(os.scandir(around))
+        except OSError as error:
+            unlisted(error)
+            continue
+        for entry in found:
+            yield entry, depth
+            if entry.is_dir(follow_symlinks=False):
+                left.append((entry.path, depth + 1))
+
+
+def below(folder: Path) -> Iterator[Path]:
+    """Yield everything below a folder; links are not followed, and folders that cannot be listed are left out.
+
+    Raises InputError for a folder below too many others, and for what is no file, folder or link.
+    """
+
+    def refuse(error: OSError) -> None:
+        if not isinstance(error, PermissionError | FileNotFoundError):  # a path that is longer than the system allows
+            raise InputError(f"{folder} has a folder that cannot be listed ({error.strerror}). Flatten it.") from None
+
+    for entry, depth in entries(folder, refuse):
+        yield Path(entry.path)
+        if entry.is_dir(follow_symlinks=False):
+            if depth == DEEPEST:
+                raise InputError(f"{folder} has folders below more than {DEEPEST} others. Flatten it.")
+        elif not entry.is_file(follow_symlinks=False) and not entry.is_symlink():
+            raise InputError(f"{entry.path} is a pipe, a socket or a device. Remove it.")
+
+
+def check_plain(folder: Path) -> None:
+    """Raise InputError as `below` does."""
+    for _ in below(folder):
+        pass

@@ -149,10 +149,7 @@ def launched(
     group: Path | None = None,
     **options: Any,
 ) -> ProcessTree:
-    """Start a program within its limits; all its processes end with this process.
-
-    group : the control group that it joins
-    """
+    """Start a program within its limits, in a control group if given; all its processes end with this process."""
     of_each = {"RLIMIT_FSIZE": limits.written, "RLIMIT_CORE": 0}
     if limits.memory is not None:
         of_each |= {"RLIMIT_AS": limits.memory, "RLIMIT_MEMLOCK": 0, "RLIMIT_NOFILE": OPEN_FILES}

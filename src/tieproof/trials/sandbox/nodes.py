@@ -38,13 +38,10 @@ def main() -> None:
 
 
 def keep_nodes() -> None:
-    """Mount the nodes on themselves, read-only, for this process and what it becomes; writing to devices still works.
-
-    An ordinary user may change mounts only in a namespace of users.
-    """
+    """Mount the nodes on themselves, read-only, for this process and what it becomes; writing to devices works."""
     user, group = os.geteuid(), os.getegid()
     called(_LIBRARY.unshare, _NEW_MOUNTS | (_NEW_USER if user else 0))
-    if user:
+    if user:  # who may change mounts only in a namespace of users
         maps = {"setgroups": "deny", "uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}
         for name, text in maps.items():
             with open(f"/proc/self/{name}", "w", encoding="ascii") as file:

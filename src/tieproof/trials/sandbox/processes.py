@@ -32,10 +32,7 @@ _ENDING = ("SIGTERM", "SIGHUP")
 
 
 class ProcessTree:
-    """A program started by `subprocess.Popen` in its own session.
-
-    environment : all variables that the program gets; by default those of this process
-    """
+    """A program started by `subprocess.Popen` in its own session; `environment` is all that it gets but its mark."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str] = os.environ, **options: Any) -> None:
         self.mark = MARK + secrets.token_hex(16)
@@ -45,11 +42,7 @@ class ProcessTree:
         self.is_whole = True
 
     def has_ended(self) -> bool:
-        """Whether the program itself has ended, regardless of the processes that it started.
-
-        Its process number stays reserved until `end`, so that the process group of that number is still the
-        program's.
-        """
+        """Whether the program itself has ended; its number, also that of its group, stays reserved until `end`."""
         if not hasattr(os, "waitid"):
             return self.process.poll() is not None
         try:
@@ -144,7 +137,6 @@ def _running_processes(variable: bytes) -> Iterator[_Running]:
 
 
 def _content(path: str) -> bytes:
-    """The bytes of a file of the system, which are few."""
     with open(path, "rb", buffering=0) as file:
         return file.read()
 
@@ -153,10 +145,7 @@ def _content(path: str) -> bytes:
 def _handled(
     names: Sequence[str], replaced: Callable[[Any], bool], handler: Callable[[int, object], None]
 ) -> Iterator[None]:
-    """Handle some signals otherwise until the end of the block; outside the main thread none.
-
-    replaced : whether a handler is replaced
-    """
+    """Handle signals whose handler is `replaced` otherwise until the end of the block; only in the main thread."""
     here = threading.current_thread() is threading.main_thread()
     numbers = [int(getattr(signal, name)) for name in names if here and hasattr(signal, name)]
     before = {number: signal.getsignal(number) for number in numbers if replaced(signal.getsignal(number))}

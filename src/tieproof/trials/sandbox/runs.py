@@ -68,10 +68,7 @@ def _exceeded(tree: ProcessTree, seconds: float, too_much: Callable[[], bool]) -
 
 
 class Usage:
-    """The use of the temporary folders of a sandbox, while it runs.
-
-    scratch : their paths in the sandbox; none without a sandbox
-    """
+    """The use of the temporary folders of a sandbox while it runs, by their paths in it; none without a sandbox."""
 
     def __init__(self, tree: ProcessTree, scratch: Sequence[str]) -> None:
         self._tree, self._scratch = tree, scratch

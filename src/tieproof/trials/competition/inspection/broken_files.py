@@ -28,7 +28,6 @@ def _changed(change: Callable[[Material], Rows]) -> Callable[[Material], WriteSu
 
 
 def _missing(material: Material) -> Rows:
-    """One in ten of the items or, in a run, of the queries."""
     form = material.form
     units = [name.partition(" ")[0] if form.is_run else name for name in form.ids]
     distinct = sorted(set(units))
@@ -38,7 +37,6 @@ def _missing(material: Material) -> Rows:
 
 
 def _strangers(material: Material) -> Rows:
-    """The rows, and as many more for items or queries that are not in the test set."""
     form = material.form
     count = len(form.ids)
     digits = all(name.isdigit() for name in form.ids)
@@ -62,7 +60,6 @@ def _copy(material: Material) -> Rows:
 
 
 def _wide(material: Material) -> Rows:
-    """The sample with zeros appended to every vector."""
     form = material.form
     zeros = np.zeros((len(form.ids), min(WIDE, MOST_NUMBERS // len(form.ids))), dtype=form.rows.dtype)
     return form.ids, np.concatenate([form.rows, zeros], axis=1)
@@ -134,7 +131,6 @@ def _climbing(material: Material) -> bytes:
 
 
 def _lying(material: Material) -> bytes:
-    """An array whose header announces far more data than the file has."""
     written = io.BytesIO()
     header = {"descr": "<f4", "fortran_order": False, "shape": (10**9, 10**4)}
     np.lib.format.write_array_header_1_0(written, header)
@@ -142,8 +138,6 @@ def _lying(material: Material) -> bytes:
 
 
 def _giant(material: Material) -> WriteSubmission:
-    """A file whose apparent size is far larger than any memory."""
-
     def write(folder: Path) -> None:
         place = material.form.place_in(folder)
         place.write_bytes(_as_sample(material))

@@ -24,9 +24,8 @@ from tieproof.trials.competition.inspection.judging import DRAWS, JUDGES, Scorer
 from tieproof.trials.competition.inspection.tasks import Task
 from tieproof.trials.competition.platforms import tasks_of
 from tieproof.trials.sandbox import bubblewrap
-from tieproof.trials.sandbox.folders import sweep, temporary_folder
+from tieproof.trials.sandbox.folders import check_plain, sweep, temporary_folder
 from tieproof.trials.sandbox.processes import ending_by_signals
-from tieproof.trials.sandbox.trees import check_plain
 
 ATTACKS = AttackRegistry[FileAttack]()
 """All attacks by name, in the order in which they run."""

@@ -240,9 +240,7 @@ def _digits_of(value: float) -> int:
     >>> _digits_of(0.25), _digits_of(1.0), _digits_of(1e-07)
     (2, 0, 7)
     """
-    if not math.isfinite(value):
-        return 0
-    return max(0, -int(Decimal(repr(value)).normalize().as_tuple().exponent))
+    return max(0, -int(Decimal(repr(value)).normalize().as_tuple().exponent)) if math.isfinite(value) else 0
 
 
 def _judge_climbing(trial: TaskTrial, attack: FileAttack, game: WriteSubmission) -> Finding:

@@ -13,8 +13,7 @@ from tieproof.trials.audit.luck import Luck, differ, rounding
 from tieproof.trials.competition.inspection.attacks import FileAttack, Material, WriteSubmission, random_system
 from tieproof.trials.competition.inspection.broken_files import CLIMBED, INSIDE, MARK
 from tieproof.trials.competition.inspection.tasks import Program, ProgramRun, Task, run
-from tieproof.trials.sandbox.folders import PREFIX, temporary_folder
-from tieproof.trials.sandbox.trees import entries
+from tieproof.trials.sandbox.folders import PREFIX, entries, temporary_folder
 
 Problem = Literal["refused", "crashed", "timed out", "executed", "climbed"]
 

@@ -22,10 +22,18 @@ from tieproof.errors import InputError
 from tieproof.kit import reading
 from tieproof.trials.sandbox import bubblewrap, runs
 from tieproof.trials.sandbox.bubblewrap import SealedRoom, environment, sealed
-from tieproof.trials.sandbox.folders import hand_over, opened_file, outermost, python_folders, size_by
+from tieproof.trials.sandbox.folders import (
+    DEEPEST,
+    below,
+    entries,
+    hand_over,
+    opened_file,
+    outermost,
+    python_folders,
+    size_by,
+)
 from tieproof.trials.sandbox.limits import FILES, ProgramLimits
 from tieproof.trials.sandbox.processes import how
-from tieproof.trials.sandbox.trees import DEEPEST, below, entries
 
 MOST_LETTERS = 1_000_000
 MOST_MEMORY = 16 * 2**30
@@ -203,10 +211,7 @@ def part_of(bundle: Path, name: str) -> Path:
 
 
 class Unpacker:
-    """Unpacks the archives of a bundle into new folders of a room, which all of them together must not fill.
-
-    bytes, files : how many may still be unpacked
-    """
+    """Unpacks the archives of a bundle into new folders of a room, and counts what may still be unpacked."""
 
     def __init__(self, room: Path, most_bytes: int, most_files: int) -> None:
         self.room, self.bytes, self.files = room, most_bytes, most_files

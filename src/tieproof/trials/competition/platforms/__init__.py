@@ -11,7 +11,7 @@ from tieproof.trials.competition.inspection.tasks import Task, Unpacker, part_of
 from tieproof.trials.competition.platforms import codabench, evalai, grand_challenge, kaggle
 from tieproof.trials.competition.platforms.files import Files
 from tieproof.trials.competition.platforms.layout import bundle_of
-from tieproof.trials.sandbox.trees import below
+from tieproof.trials.sandbox.folders import below
 
 ZIP = ".zip"
 MOST_BYTES, MOST_FILES = 8 * 2**30, 100_000  # the most bytes and files that the archives of a bundle may hold

@@ -55,10 +55,7 @@ after the maker's name. Only the files of a phase read the phase."""
 
 
 def bundle_of(platform: str, settings: Hosted, own: Mapping[str, Maker] | None = None) -> Files:
-    """All files of a bundle, by their paths in it.
-
-    own : the makers of files that only this platform has
-    """
+    """All files of a bundle, by their paths in it; `own` makes those that only this platform has."""
     plan = BundlePlan(settings, platform, json.loads(texts.read(f"{platform}.json")))
     makers, values = {**MAKERS, **(own or {})}, plan.values
     tables = [(phase, plan.content["files of a phase"]) for phase in settings.phases]
