@@ -22,9 +22,8 @@ and in parentheses where such an evaluator was seen.
 
 They are tried on labels in five layouts: shuffled, interleaved, sorted with classes of unequal size, the largest
 first and the smallest first, and two classes; those for ties of a special shape only on shuffled labels, and much
-data only in one order, and only if zeros of less data gain nothing. A blind system knows nothing of the classes, but
-the order of the data may follow them. Attacks on the lists of a run are tried only if the evaluator takes a run,
-attacks on a new process only with `--isolate`, and three and six vectors only with `--thorough`.
+data only in one order, if zeros gain nothing. Attacks on the lists of a run are tried only if the evaluator takes a
+run, attacks on a new process only with `--isolate`, and three and six vectors only with `--thorough`.
 """,
     "order": """
 ### The best order of the data
@@ -38,8 +37,7 @@ They are tried on tied data, on random data and on handwritten digits. The names
 them. A number that is not a mean over queries fails "splitting queries", which is a fault only if a mean was
 declared. "Relabelling" also tries numbers on both sides of what a byte, two and four bytes, float16 and float32 tell
 apart, if the evaluator accepts them; numbers above 2^17 only if it accepts numbers below 0. Shifting and bytes are
-tried on whole numbers from 0 to 255, and other sizes only if permuting items changes nothing at the usual size.
-"Zeros in the middle of a good system" leaves what the `repr` of the array shows.
+tried on whole numbers from 0 to 255, and other sizes only if permuting items changes nothing.
 """,
     "good system": """
 ### Systems that know the labels

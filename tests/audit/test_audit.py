@@ -18,6 +18,7 @@ import zoo_honest
 from pages import run_page
 from smaller_audits import few_items
 from tieproof.trials.audit import ATTACKS, AuditReport, Command, Finding, Verdict
+from tieproof.trials.audit.blind import LAYOUTS_OF
 from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case, Writing, of_unequal_size
 from tieproof.trials.audit.conventions import CONVENTIONS, written_lines
 from tieproof.trials.audit.data_sets import data_case
@@ -514,6 +515,15 @@ def test_luck_is_a_two_step_test() -> None:
 @pytest.mark.parametrize(("freedom", "t", "p"), [(4, 4.604, 0.005), (8, 4.501, 0.001), (16, 4.015, 0.0005)])
 def test_student_as_in_tables(freedom: int, t: float, p: float) -> None:
     assert tail(t, freedom) == pytest.approx(p, rel=1e-3)
+
+
+def test_one_answer_for_all_queries_is_not_tried_where_most_items_are_of_one_class() -> None:
+    """The class of most of five neighbors is nearly always the largest one's, so that a few draws show only gains."""
+    alike = [name for name in ATTACKS if "hub" in name or "on top" in name or "above a tie" in name]
+    assert len(alike) > 10
+    for name in [*alike, "one ranking", "one farthest"]:
+        for layout in LAYOUTS_OF[ATTACKS[name].layouts]:
+            assert np.bincount(LAYOUTS[layout].labels(240, np.random.default_rng(0))).max() <= 120
 
 
 def test_layouts() -> None:

@@ -25,7 +25,7 @@ ROOMS = {
     "show": 1_504,
     "evaluation": 7_805,
     "analyses": 9_413,
-    "trials": 12_442,
+    "trials": 12_444,
     "compat": 2_796,
     "integrations": 2_539,
     "cli": 2_995,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_393
+LINES_OF_SOURCE = 66_395
 LINES_OF_KERNELS = 7_520
-WORDS_OF_DOCS = 62_870
+WORDS_OF_DOCS = 62_820
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 66_946
+LINES_OF_TESTS = 66_956
 
 
 def lines_in(folder: Path, *endings: str) -> int:
