@@ -706,3 +706,19 @@ def test_every_field_of_the_rows_is_compared(folder: Path) -> None:
     certified_again(folder, version="9.9")
     with pytest.raises(tp.InputError, match=r"was written by tieproof 9\.9, but this is"):
         tp.verify_truth(folder, QUERIES, GALLERY)
+
+
+@pytest.mark.parametrize(
+    ("wrote", "runs", "reads"),
+    [("1.0.0rc1", "1.0.0", True), ("1.0.0", "1.0.0rc1", True), ("1.1.0", "1.0.0rc1", False), ("rc1", "1.0.0", False)],
+)
+def test_a_candidate_counts_as_its_release(
+    wrote: str, runs: str, reads: bool, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tieproof.analyses.neighbors.verification.__version__", runs)
+    certified_again(folder, version=wrote)
+    if reads:
+        assert tp.verify_truth(folder, QUERIES, GALLERY).agrees
+    else:
+        with pytest.raises(tp.InputError, match=f"was written by tieproof {wrote}, but this is {runs}"):
+            tp.verify_truth(folder, QUERIES, GALLERY)

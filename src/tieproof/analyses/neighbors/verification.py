@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -177,8 +178,8 @@ def verify_truth(
 
 
 def _parts_of(version: str) -> list[int]:
-    """The numbers of a version; one that no tieproof has is newer than all."""
-    parts = version.split(".")
+    """The numbers of a version, of a candidate (1.0.0rc1) those of its release; one that no tieproof has is newest."""
+    parts = re.sub(r"rc\d+$", "", version).split(".")
     return [*map(int, parts)] if all(part.isdecimal() and len(part) < LONGEST for part in parts) else [sys.maxsize]
 
 
