@@ -1,6 +1,5 @@
 """The attacks and verdicts on the page of audits, from the lists of the audit. Rewrites the end of audit.md."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from tieproof.trials.audit import ATTACKS, Verdict
@@ -8,26 +7,21 @@ from tieproof.trials.audit import ATTACKS, Verdict
 PAGE = Path(__file__).with_name("audit.md")
 START = "<!-- From here on written by docs/write_attacks.py from src/tieproof/trials/attacks.toml. -->\n"
 
-OR = "\v"
-"""What stands between the words of descriptions that differ in one word."""
-
 ATTACKS_OF = {
     "blind": """
 ## All attacks
 
-`--attack` names those to try, and `--skip` those to leave out. Each row has the attacks that are made for one reason,
-and in parentheses where such an evaluator was seen.
+`--attack` names those to try, and `--skip` those to leave out. Each row has the attacks that are made for one
+reason, and in parentheses where such an evaluator was seen. What an attack hands in, its finding says, and
+`ATTACKS[name].does`.
 
 ### Systems that never look at their input
 
 They are tried on labels in five layouts: shuffled, interleaved, sorted with classes of unequal size, the largest
-first and the smallest first, and two classes; those for ties of a special shape only on shuffled labels, and much
-data only in one order. A blind system knows nothing of the classes, but the order of the data may follow them.
-Attacks on the lists of a run are tried only if the evaluator takes a run, attacks on a new process only with
-`--isolate`, and three and six vectors only with `--thorough`.
-""",
-    "order": """
-### The best order of the data
+first and the smallest first, and two classes. A blind system knows nothing of the classes, but the order of the
+data may follow them. Attacks on a new process are tried only with `--isolate`, and three and six vectors only with
+`--thorough`. """,
+    "order": """ ### The best order of the data
 
 The search reads scores, which a blind system cannot do, so it shows only that a number depends on the order.
 """,
@@ -36,13 +30,10 @@ The search reads scores, which a blind system cannot do, so it shows only that a
 
 They are tried on tied data, on random data and on handwritten digits. The names of documents and queries move with
 them. A number that is not a mean over queries fails "splitting queries", which is a fault only if a mean was
-declared. "Relabelling" also tries numbers on both sides of what a byte, two and four bytes, float16 and float32 tell
-apart, if the evaluator accepts them; numbers above 2^17 only if it accepts numbers below 0. Shifting and bytes are
-tried on whole numbers from 0 to 255. "Zeros in the middle of a good system" leaves what the `repr` of the array
-shows.
-""",
-    "good system": """
-### Systems that know the labels
+declared. "Relabelling" also tries numbers that a byte, two and four bytes, float16 and float32 do not tell apart.
+"Zeros in the middle of a good system" leaves what the `repr` of the array shows. """,
+    "good system": """ ###
+Systems that know the labels
 
 They have equal vectors for all items of a class, or scores of 1 for relevant items and 0 for others. The one that
 must not score less than random embeddings is tried with a little noise, too, and the better number counts.
@@ -80,37 +71,15 @@ def render() -> str:
 
 def table_of(kind: str) -> str:
     """The attacks of a kind, in a row for each reason."""
-    reasons: dict[str, dict[str, list[str]]] = {}
+    reasons: dict[str, list[str]] = {}
     for attack in ATTACKS.values():
         if attack.kind == kind:
-            does = f"{attack.does} ({attack.source})" if attack.source else attack.does
-            named = reasons.setdefault(attack.why, {})
-            like = next((other for other in named if place_of(other, does) is not None), does)
-            named[together(like, does)] = [*named.pop(like, []), f"*{attack.name}*"]
-    rows = (f"| {'<br>'.join(described(named))} | {why} |\n" for why, named in reasons.items())
-    return "\n| attacks | why |\n|---|---|\n" + "".join(rows)
-
-
-def described(named: dict[str, list[str]]) -> Iterable[str]:
-    """Names of attacks, each with what it does."""
-    for does, names in named.items():
-        yield f"{', '.join(names)}: {' or '.join(does.rsplit(OR, 1)).replace(OR, ', ')}"
-
-
-def place_of(one: str, other: str) -> int | None:
-    """The only word in which two descriptions differ, if there is one."""
-    words, others = one.split(), other.split()
-    unlike = [at for at, (a, b) in enumerate(zip(words, others, strict=False)) if a != b]
-    return unlike[0] if len(words) == len(others) and len(unlike) == 1 else None
-
-
-def together(one: str, other: str) -> str:
-    """Two descriptions that differ in one word as one, with both words."""
-    place = place_of(one, other)
-    words = one.split()
-    if place is not None:
-        words[place] += OR + other.split()[place]
-    return " ".join(words)
+            reasons.setdefault(attack.why, []).append(
+                f"*{attack.name}*" + f" ({attack.source})" * bool(attack.source)
+            )
+    return "\n| attacks | why |\n|---|---|\n" + "".join(
+        f"| {', '.join(of)} | {why} |\n" for why, of in reasons.items()
+    )
 
 
 if __name__ == "__main__":
