@@ -80,9 +80,11 @@ class Ends(Ranked):
 
 @dataclass(frozen=True)
 class Together(Ranked):
-    """Ranked queries and their ends as thresholds of the same queries, so that tiles are searched and counted once.
+    """Ties of relevant items and their ends under noise, merged into one list of thresholds for each query.
 
-    ranked, ends : the two parts, which receive the counts
+    Each tile is then searched once, and `hand_out` and `divide` give the two kinds of thresholds their counts.
+
+    ranked, ends : the queries with their ties alone, and with their ends alone; they receive the counts
     first_of_tie : the first threshold of each tie of `ranked`, query after query
     ties_before : (T + 1,) how many of the ties are before each threshold; all others before it are ends
     """
@@ -94,11 +96,11 @@ class Together(Ranked):
 
     @property
     def parts(self) -> Sequence[Ranked]:
-        """The two parts."""
+        """The queries with their ties, and with their ends."""
         return self.ranked, self.ends
 
     def hand_out(self) -> None:
-        """Add the counts to those of the two parts."""
+        """Add what was counted at the merged thresholds to the counts of the ties and to those of the ends."""
         length = self.thresholds.stop - self.thresholds.start
         for span in cut(length, CHUNK):
             first, last = int(self.thresholds.start[span.start]), int(self.thresholds.stop[span.stop - 1])
@@ -114,14 +116,21 @@ class Together(Ranked):
                 np.add.at(part.counts.equal, theirs[same], equal[own[same]])
 
     def _places(self, query: IntArray, at: IntArray) -> tuple[IntArray, IntArray]:
-        """The first thresholds of both parts that are not before thresholds `at` of queries, or the queries' ends."""
+        """Where the merged thresholds `at` of queries are among the ties, and where among the ends.
+
+        The place of a threshold of the other kind is that of the next one, or behind the last one of its query.
+        """
         tie = self.ties_before[at]
         inside = tie < self.ties_before[self.thresholds.stop[query]]
         stop = self.ranked.thresholds.stop[query]
         return np.where(inside, self.first_of_tie[tie * inside], stop), at - tie
 
     def divide(self, items: Undecided, lock: Lock) -> tuple[Undecided, Undecided]:
-        """The items as undecided among the thresholds of each part; those decided already are counted."""
+        """The items that are still undecided among the ties, and those among the ends.
+
+        An item between two merged thresholds lies between fewer ties, and fewer ends. Where no threshold of a kind is
+        left between, its place among these is decided, and it is counted there.
+        """
         query, item, weight, first, last = items
         start = self.thresholds.start[query]
         divided = []

@@ -64,9 +64,10 @@ def interval_ends(values: FloatArray, strata: Strata, confidence: float, method:
 
 
 def within(low: float, high: float, ends: tuple[float, float], values: FloatArray) -> tuple[float, float]:
-    """The ends of an interval, no farther than `low` and `high`, between which every mean of such values (Q,) is.
+    """An interval of a mean, cut off at the smallest and the largest value that its measure can have.
 
-    The values of a measure that somebody has defined may lie beyond; its intervals stay as they are.
+    low, high : these two values
+    values : (Q,) the value of each query; if one is beyond, which a measure of one's own may have, nothing is cut off
 
     >>> within(0.0, 1.0, (-0.25, 0.75), np.array([0.0, 0.5])), within(0.0, 1.0, (-0.25, 2.5), np.array([0.25, 2.0]))
     ((0.0, 0.75), (-0.25, 2.5))

@@ -240,7 +240,7 @@ class Digests(NamedTuple):
     facts: tuple[Any, ...] = ()
 
     def hashed(self) -> "Hashed":
-        """Return the SHA-256 of all this, independent of the order within a side."""
+        """Return the SHA-256 of the kind, the facts and all digests, whatever their order within a side."""
         import hashlib  # imported here, since the import takes a tenth of a first evaluation and is rarely needed
 
         said = f"tieproof fingerprint 1, {self.kind}, {self.facts}, {[len(side) for side in self.sides]}"
@@ -266,7 +266,7 @@ class Hashed(NamedTuple):
     key: bytes = b""
 
     def hashed(self) -> "Hashed":
-        """Return this."""
+        """Return the hashes, which `Digests.hashed` has computed."""
         return self
 
 

@@ -165,11 +165,11 @@ class Parts:
                 yield Part((first, last), (start, stop))
 
     def __setitem__(self, part: Part, found: Neighbors) -> None:
-        """Store a part."""
+        """Store what was found of a part, under the part's name."""
         self.stored.write(str(part), **stored_arrays(found))
 
     def __getitem__(self, part: Part) -> Neighbors:
-        """Return a part."""
+        """What was found of a part that is stored."""
         start, stop = part.items
         called = self.search.problem.whole.called
         with about("out"), self.stored.opened(str(part)) as arrays:

@@ -178,7 +178,7 @@ def verify_truth(
 
 
 def _parts_of(version: str) -> list[int]:
-    """The numbers of a version, of a candidate (1.0.0rc1) those of its release; one that no tieproof has is newest."""
+    """The numbers of a version, of a candidate those of its release; one that no tieproof has is newer than all."""
     parts = re.sub(r"rc\d+$", "", version).split(".")
     return [*map(int, parts)] if all(part.isdecimal() and len(part) < LONGEST for part in parts) else [sys.maxsize]
 
