@@ -80,9 +80,7 @@ class Ends(Ranked):
 
 @dataclass(frozen=True)
 class Together(Ranked):
-    """Ties of relevant items and their ends under noise, merged into one list of thresholds for each query.
-
-    Each tile is then searched once, and `hand_out` and `divide` give the two kinds of thresholds their counts.
+    """The ties and the ends of each query, merged into one list of thresholds, so that tiles are searched once.
 
     ranked, ends : the queries with their ties alone, and with their ends alone; they receive the counts
     first_of_tie : the first threshold of each tie of `ranked`, query after query
@@ -116,21 +114,14 @@ class Together(Ranked):
                 np.add.at(part.counts.equal, theirs[same], equal[own[same]])
 
     def _places(self, query: IntArray, at: IntArray) -> tuple[IntArray, IntArray]:
-        """Where the merged thresholds `at` of queries are among the ties, and where among the ends.
-
-        The place of a threshold of the other kind is that of the next one, or behind the last one of its query.
-        """
+        """Where the merged thresholds `at` of queries stand, or those that follow them, among their ties and ends."""
         tie = self.ties_before[at]
         inside = tie < self.ties_before[self.thresholds.stop[query]]
         stop = self.ranked.thresholds.stop[query]
         return np.where(inside, self.first_of_tie[tie * inside], stop), at - tie
 
     def divide(self, items: Undecided, lock: Lock) -> tuple[Undecided, Undecided]:
-        """The items that are still undecided among the ties, and those among the ends.
-
-        An item between two merged thresholds lies between fewer ties, and fewer ends. Where no threshold of a kind is
-        left between, its place among these is decided, and it is counted there.
-        """
+        """The items whose place among the ties, and among the ends, is undecided; decided ones are counted there."""
         query, item, weight, first, last = items
         start = self.thresholds.start[query]
         divided = []

@@ -64,10 +64,9 @@ def interval_ends(values: FloatArray, strata: Strata, confidence: float, method:
 
 
 def within(low: float, high: float, ends: tuple[float, float], values: FloatArray) -> tuple[float, float]:
-    """An interval of a mean, cut off at the smallest and the largest value that its measure can have.
+    """The ends of an interval of a mean, cut off at `low` and `high`, between which the measure's values are.
 
-    low, high : these two values
-    values : (Q,) the value of each query; if one is beyond, which a measure of one's own may have, nothing is cut off
+    If any of the values (Q,) lies beyond, as those of a measure of one's own may, nothing is cut off.
 
     >>> within(0.0, 1.0, (-0.25, 0.75), np.array([0.0, 0.5])), within(0.0, 1.0, (-0.25, 2.5), np.array([0.25, 2.0]))
     ((0.0, 0.75), (-0.25, 2.5))
