@@ -3,8 +3,7 @@
 Float64 keys differ between tiles and orders of summation, but ends must not. So a far end is only (n + 1/4) s, and a
 near end (n - 1/4) s, for a whole n and a step s that is a power of two (`PossibleEnds.size`): the next one outward of
 the true end. Where the range of a key leaves two ends possible, the distance itself, rounded once, decides. Ordinary
-distances are no such numbers, so that float64 keys decide nearly all comparisons with ends; fractions decide the
-rest.
+distances are no such numbers, so that float64 keys decide most comparisons with ends; fractions decide the rest.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,6 @@
 
 import math
 import os
-import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -179,7 +178,7 @@ def verify_truth(
 
 def _parts_of(version: str) -> list[int]:
     """The numbers of a version, of a candidate those of its release; one that no tieproof has is newer than all."""
-    parts = re.sub(r"rc\d+$", "", version).split(".")
+    parts = version.partition("rc")[0].split(".")
     return [*map(int, parts)] if all(part.isdecimal() and len(part) < LONGEST for part in parts) else [sys.maxsize]
 
 
