@@ -160,15 +160,13 @@ Each of these two names has several definitions. `tests/calls/test_judged_only.p
 
 - **ERR** models a reader who stops at an item of grade g with probability (2^g - 1) / 2^max. For Chapelle et al.
   2009, max is the largest grade of the scale. gdeval, which ir_measures runs for `ERR@20`, uses max = 4 for every
-  scale and refuses larger grades. `ERR@20` does the same here. With binary labels, `ERR@20` cannot exceed 0.18;
-  write `ERR(max_grade=1)@20` for them. If a program uses the largest grade that was judged, a new judgment changes
-  the values of other queries. gdeval also prints only five digits, and accepts only queries whose ids are numbers.
+  scale and refuses larger grades, and so does `ERR@20` here. With binary labels it cannot exceed 0.18; write
+  `ERR(max_grade=1)@20` for them.
 - **bpref** divides by R in the paper of Buckley and Voorhees 2004, and by min(R, N) in trec_eval, pytrec_eval,
   ir_measures, ranx and tieproof, where N is the number of documents that were judged not relevant. In trec_eval, a
   document with a negative grade is not judged; in ranx it is judged and counts in N. If N is 0, trec_eval counts
-  each relevant document that was retrieved as 1, and ranx divides by 0. Many qrels of BEIR contain only relevant
-  documents; then bpref is the share of them that was retrieved. tieproof refuses bpref if all qrels are like this,
-  and counts as trec_eval does if only some queries are.
+  each relevant document that was retrieved as 1, and ranx divides by 0. tieproof refuses bpref if no qrels have
+  other documents, as many of BEIR, and counts as trec_eval does if only some queries lack them.
 """
 
 

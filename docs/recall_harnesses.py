@@ -17,11 +17,10 @@ INTRODUCTION = """<!-- Written by docs/recall_harnesses.py from audits of the fo
 # How benchmarks compute recall
 
 Each benchmark of vector search has its own definition of recall. `tieproof audit --recall` hands an evaluator lists
-whose recall is known, with tricks that must not pay; the page on [audits](audit.md#evaluators-of-recall) describes
-all of them. The table shows the attacks that find something in the formulas of public benchmarks. Bold numbers are
-the score of the lists, and the recall that they have, with 1 for all neighbors. "depends on order" means that two
-lists score differently though their items are equally near. VIBE's formula is that of ann-benchmarks, and has the
-same findings.
+whose recall is known, with [tricks that must not pay](audit.md#evaluators-of-recall). The table shows those that
+find something in the formulas of public benchmarks. Bold numbers are the score of the lists, and the recall that
+they have, with 1 for all neighbors. "depends on order" means that two lists score differently though their items
+are equally near. VIBE's formula is that of ann-benchmarks, and has the same findings.
 
 """
 
@@ -29,19 +28,14 @@ AFTER = """
 All of them withstand @HELD@.
 
 - *Partial lists*, *whole tie*: a formula that counts every item at the k-th distance gives an index credit for tied
-  items in place of nearer ones that it did not find. `tp.neighbor_recall` counts only as many of them as belong
-  to the k nearest.
+  items in place of nearer ones that it did not find. `tp.neighbor_recall` counts only as many of them as belong to
+  the k nearest.
 - *Ties at the cut*: a formula that compares ids gives an exact search less than 1, by chance.
-- *Almost as near*, *small distances*: a tolerance of 0.001 or 0.000001 makes neighbors of items that are farther. If
-  all distances are smaller than the tolerance, any item is a neighbor.
-- *Stale truth*: with the truth of other queries, a formula that compares distances still gives credit. One that
-  compares ids holds, because its number is near 0, but it does not tell that the truth is wrong.
-- *Repeated ids*, *ids out of range*, *claimed distances*, *few answers*, *padded truth* need an index that returns
-  wrong ids or distances, by a bug or on purpose, or lists that are filled up.
+- *Stale truth*: a formula that compares ids holds, because its number is near 0, but it does not tell that the
+  truth is wrong.
 
-These are the findings on the formulas, as functions of lists: found ids, found distances, and the truth. Programs
-around them may do more; where it matters, it is said below. For your own lists, `found.at(10).of_others` has the
-numbers of ann-benchmarks, VIBE and big-ann-benchmarks beside those of
+Programs around these formulas may do more; where it matters, it is said below. For your own lists,
+`found.at(10).of_others` has the numbers of ann-benchmarks, VIBE and big-ann-benchmarks beside those of
 [tp.neighbor_recall](integrations/nearest_neighbor_indexes.md#recall-of-an-index).
 
 """
@@ -57,20 +51,7 @@ if at.cut_off.any():
     raise ValueError("The truth ends within a tie.")
 ```
 
-To audit your own function, let it take (found, distances, truth):
-
-```python
-import numpy as np
-import tieproof as tp
-
-
-def recall(found, distances, truth):
-    true_ids, true_distances = truth
-    return np.mean([len(set(a) & set(b)) / 10 for a, b in zip(found.tolist(), true_ids[:, :10].tolist())])
-
-
-print(tp.audit(recall))
-```
+The page on [audits](audit.md#evaluators-of-recall) shows how to audit your own function.
 """
 
 
@@ -104,10 +85,8 @@ HARNESSES = (
         "f402b2cc17b9",
         "each of the first k ranks whose distance is at most 0.001 larger than that of the k-th neighbor, and reads "
         "no ids",
-        "The runner computes the distances itself from the ids, and fails if a list contains an id twice. A negative "
-        "id is read as an item counted from the end of the data. Its variants epsilon and largeepsilon allow 1.01 "
-        "and 1.1 times the distance of the k-th neighbor: where distances are below 0, as those by inner product "
-        "are, an exact search scores less than 1. Issues "
+        "The runner computes the distances itself from the ids, and fails if a list contains an id twice. Its "
+        "variants epsilon and largeepsilon allow 1.01 and 1.1 times the distance of the k-th neighbor. Issues "
         "[176](https://github.com/erikbern/ann-benchmarks/issues/176) and "
         "[519](https://github.com/erikbern/ann-benchmarks/issues/519) are about ties and duplicates.",
     ),

@@ -301,14 +301,8 @@ change:
 
 END = r"""
 The last column, "order of equal scores", names the order of tied documents that gives all three numbers. If
-none of the orders tried does, the library uses a sorting algorithm that is not stable, and the data does not
-determine the order of equal scores. scikit-learn uses NumPy's sort if it ignores ties. That sort differs between
-processors, so on your machine this row may contain other numbers.
-
-The mean over all orders, which scikit-learn and torchmetrics print, is the expected value. A single order need not
-give this value, and the mean does not tell how far the values of single orders are from it.
-
-`docs/what_they_print.py` contains the ranking as vectors, dictionaries and matrices, and writes this page.
+none of the orders tried does, the library's sorting algorithm is not stable. NumPy's sort, by which scikit-learn
+ignores ties, differs between processors, so on your machine this row may contain other numbers.
 
 @OUTSIDE@
 ## Where does a published number lie?
@@ -333,9 +327,8 @@ printed = result.as_printed("trec_eval", qrels=qrels, run=run)
 print(printed.to_text(explain=True))
 ```
 
-The last column is what trec_eval prints. A result does not keep its data, so the data is passed again; other data
-than that of the result is refused. `printed.printed["AP"]` is the number, and `printed.printed.per_query("AP")` has
-those of all queries. The same files on the command line:
+The last column is what trec_eval prints. A result does not keep its data, so the data is passed again.
+`printed.printed.per_query("AP")` has the numbers of all queries. The same files on the command line:
 
 ```{code-cell}
 with open("run.txt", "w") as file:
@@ -355,10 +348,9 @@ with open("qrels.txt", "w") as file:
 | `reversed` | in the reverse of the order given | a stable sort of the scores, read from its end |
 
 Ids are compared by their bytes in UTF-8, as `strcmp` does. The comparison of trec_eval is `comp_sim_docno` in its
-`form_res_rels.c`; its scores became doubles in
-[commit dc0c991](https://github.com/usnistgov/trec_eval/commit/dc0c991c80bae2087de774ed76278e11d9d9f4c6) of 2023.
-`ranx` takes the order from the installed library: it sorts a `Run` by the quicksort of numba, and
-`make_comparable=True` sorts the sorted run once more, which may change the order of equal scores again.
+`form_res_rels.c`; its scores became doubles in [commit
+dc0c991](https://github.com/usnistgov/trec_eval/commit/dc0c991c80bae2087de774ed76278e11d9d9f4c6) of 2023. `ranx` takes
+the order from the installed library.
 
 Lists of scores or distances have no ids, so that only `position` and `reversed` apply to `evaluate_scores` and
 `evaluate_distances`:
@@ -369,21 +361,16 @@ listed = tp.evaluate_scores(scores, relevance, measures=["RR"])
 print(listed["RR"], listed.as_printed("position", scores=scores, relevance=relevance).printed["RR"])
 ```
 
-- Scores that differ by less than single precision are equal for `pytrec_eval`, and the value can then lie outside of
-  the interval, which compares scores as they are. The text below the table says so.
+- Scores that differ by less than single precision are equal for `pytrec_eval`, and the value can then lie outside
+  of the interval, which compares scores as they are. The text below the table says so.
 - trec_eval reads grades by `atol`, which cuts off fractions: 0.5 and -0.5 are 0, and 1.5 is 1. `trec_eval` and
-  `pytrec_eval` show what it prints for such grades; the interval is about the grades as they are. pytrec_eval itself
-  takes no fractions.
-- How many of R relevant documents have a recall depends on the version: int(recall R + 0.9) up to 9.0.8 and in
-  pytrec_eval, which is 2 of 3 for a recall of 0.7 because of rounding, and the nearest number in 10.0. Both columns
-  show `IPrec` as that version counts, whatever `hits=` is.
+  `pytrec_eval` show what it prints for such grades; the interval is about the grades as they are. pytrec_eval
+  itself takes no fractions.
+- Both columns show `IPrec` as [that version](measures.md#iprec) counts, whatever `hits=` is.
 - Queries count as in the result. trec_eval leaves out queries that are missing from the run, as `missing="skip"`
-  does; `trec_eval -c` counts them as 0, as `missing="zero"` does. Both count queries without relevant documents as 0
-  (`empty="zero"`).
-- Counts and measures of judgments (`NumRet`, `Judged`, …) keep their value for queries without relevant documents.
-- For lists that were cut off, the value is that of the given part.
-- The definition of a measure may differ, too, under the same name ([names](measures.md)).
-"""  # noqa: E501
+  does; `trec_eval -c` counts them as 0, as `missing="zero"` does. Both count queries without relevant documents as
+  0 (`empty="zero"`).
+- For lists that were cut off, the value is that of the given part. """  # noqa: E501
 
 BY_PROCESSOR = "scikit-learn, ignoring ties"
 """The library whose row depends on the processor."""

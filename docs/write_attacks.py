@@ -1,6 +1,5 @@
 """The attacks and verdicts on the page of audits, from the lists of the audit. Rewrites the end of audit.md."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from tieproof.trials.audit import ATTACKS, Verdict
@@ -8,15 +7,13 @@ from tieproof.trials.audit import ATTACKS, Verdict
 PAGE = Path(__file__).with_name("audit.md")
 START = "<!-- From here on written by docs/write_attacks.py from src/tieproof/trials/attacks.toml. -->\n"
 
-OR = "\v"
-"""What stands between the words of descriptions that differ in one word."""
-
 ATTACKS_OF = {
     "blind": """
 ## All attacks
 
-`--attack` names those to try, and `--skip` those to leave out. Each row has the attacks that are made for one reason,
-and in parentheses where such an evaluator was seen.
+`--attack` names those to try, and `--skip` those to leave out. Each row has the attacks that are made for one
+reason, and in parentheses where such an evaluator was seen. A finding says what its attack hands in, and so
+does `ATTACKS[name].does` of `tieproof.trials.audit`.
 
 ### Systems that never look at their input
 
@@ -78,37 +75,15 @@ def render() -> str:
 
 def table_of(kind: str) -> str:
     """The attacks of a kind, in a row for each reason."""
-    reasons: dict[str, dict[str, list[str]]] = {}
+    reasons: dict[str, list[str]] = {}
     for attack in ATTACKS.values():
         if attack.kind == kind:
-            does = f"{attack.does} ({attack.source})" if attack.source else attack.does
-            named = reasons.setdefault(attack.why, {})
-            like = next((other for other in named if place_of(other, does) is not None), does)
-            named[together(like, does)] = [*named.pop(like, []), f"*{attack.name}*"]
-    rows = (f"| {'<br>'.join(described(named))} | {why} |\n" for why, named in reasons.items())
-    return "\n| attacks | why |\n|---|---|\n" + "".join(rows)
-
-
-def described(named: dict[str, list[str]]) -> Iterable[str]:
-    """Names of attacks, each with what it does."""
-    for does, names in named.items():
-        yield f"{', '.join(names)}: {' or '.join(does.rsplit(OR, 1)).replace(OR, ', ')}"
-
-
-def place_of(one: str, other: str) -> int | None:
-    """The only word in which two descriptions differ, if there is one."""
-    words, others = one.split(), other.split()
-    unlike = [at for at, (a, b) in enumerate(zip(words, others, strict=False)) if a != b]
-    return unlike[0] if len(words) == len(others) and len(unlike) == 1 else None
-
-
-def together(one: str, other: str) -> str:
-    """Two descriptions that differ in one word as one, with both words."""
-    place = place_of(one, other)
-    words = one.split()
-    if place is not None:
-        words[place] += OR + other.split()[place]
-    return " ".join(words)
+            reasons.setdefault(attack.why, []).append(
+                f"*{attack.name}*" + f" ({attack.source})" * bool(attack.source)
+            )
+    return "\n| attacks | why |\n|---|---|\n" + "".join(
+        f"| {', '.join(of)} | {why} |\n" for why, of in reasons.items()
+    )
 
 
 if __name__ == "__main__":

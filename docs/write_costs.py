@@ -17,9 +17,9 @@ COSTS = """<!-- Written by docs/write_costs.py from the figures beside the bench
 
 # What an evaluation costs
 
-All figures were measured on one machine with {cores} cores. Time is proportional to the number of (query, item) pairs, so
-the costs of other sizes follow from a few constants. `benchmarks/figures.md` has the figures of all benchmarks, their
-targets, and the schedules of clusters.
+All figures were measured on one machine with {cores} cores. Time is proportional to the number of (query, item)
+pairs, so the costs of other sizes follow from a few constants. `benchmarks/figures.md` has the figures of all
+benchmarks, their targets, and the schedules of clusters.
 
 | part | grows with | measured |
 |---|---|---|
@@ -32,35 +32,31 @@ targets, and the schedules of clusters.
 | 64-bit codes under Hamming distance, leave-one-out | pairs × words | {hamming:.2f} ns per pair and core |
 | the same, queries against a gallery | pairs × words | {gallery:.2f} ns per pair and core |
 
-In leave-one-out, half of the products are never computed, because each tile is counted in both directions. This is why
-a whole evaluation can cost less than the matrix product, which every evaluator computes before it starts to sort.
+In leave-one-out, half of the products are never computed, because each tile is counted in both directions. This is
+why a whole evaluation can cost less than the matrix product, which every evaluator computes before it starts to
+sort.
 
-- The more relevant items a query has, the more items are within the error of a tile from the distance of one of them. A
-  sample shows whether int8 codes, float32 products, short sums or float64 products cost less.
 - Near-duplicates, of which exact arithmetic decides the order, took at most {near:.0f} × the ordinary time.
 - With few dimensions the product is cheap, and the counting remains: at 64 dimensions a pair costs {small:.2f} ns per
   core.
 
 ## Memory and threads
 
-`memory` is the budget for everything that is kept in addition to the inputs. A (query, relevant item) pair takes 20.5
-bytes while tiles are counted. If three quarters of the budget can hold all of these pairs, all queries are in one block,
-and leave-one-out computes half of the products. Otherwise each block of queries is compared with the whole gallery. So
-with labels it pays to allow
+`memory` is the budget for everything that is kept in addition to the inputs. A (query, relevant item) pair takes
+20.5 bytes while tiles are counted. If three quarters of the budget can hold all of these pairs, leave-one-out
+computes half of the products. So with labels it pays to allow
 
     memory >= 27 bytes × the sum over queries of their relevant items
 
-and more does not help. Rows that are converted once take 4 bytes per entry (8 for float64 tiles, 3 for codes), up to a
-twelfth of the budget. Larger data are converted tile by tile, which costs a few percent. The measured peaks, without the
-inputs:
+and more does not help. The measured peaks, without the inputs:
 
 | case | budget | peak |
 |---|---|---|
 {memory}
 
-Each thread counts tiles of its own and computes their products alone. More threads than cores gain nothing. From
-N = {fewest:,} to N = {most:,} items the time per pair changes by a factor of {growth:.2f} (64 dimensions, 100 relevant
-items).
+Each thread counts tiles of its own and computes their products alone. More threads than cores gain nothing. From N
+= {fewest:,} to N = {most:,} items the time per pair changes by a factor of {growth:.2f} (64 dimensions, 100
+relevant items).
 
 ## Inside other programs
 
@@ -80,15 +76,15 @@ All were measured on one machine with {cores} cores by the scripts in this folde
 
 ## Compared with the matrix product
 
-`python benchmarks/product.py` compares a whole evaluation (all default measures with their intervals) with the float32
-matrix product of the same size, which every evaluator computes before it starts to sort. The figures are medians of
-several runs. Data with duplicates are compared with the same number of vectors without duplicates:
+`python benchmarks/product.py` compares a whole evaluation (all default measures with their intervals) with the
+float32 matrix product of the same size, which every evaluator computes before it starts to sort. The figures are
+medians of several runs. Data with duplicates are compared with the same number of vectors without duplicates:
 
 ```text
 {table}```
 
-The same with `OPENBLAS_CORETYPE=Haswell`, which limits the products of OpenBLAS to vectors of 256 bits, as on a processor
-without AVX-512; tieproof's own kernels are not limited:
+The same with `OPENBLAS_CORETYPE=Haswell`, which limits the products of OpenBLAS to vectors of 256 bits, as on a
+processor without AVX-512; tieproof's own kernels are not limited:
 
 ```text
 {limited}```
@@ -99,52 +95,56 @@ other number types, near-duplicates, growth, memory, run files, and the first ev
 ## A million queries against a hundred million items
 
 These are {pairs:.0e} pairs of {many_dimensions} dimensions. With one thread per core and about 5 relevant items per
-query, the product and the counting take {halves:.2f} × {product:.2f} ns per pair and core, {core_hours:,.0f} core hours
-in total. A machine with {machine} cores does {share:,.0f} of them in {hours} hour, so {machines} machines need an hour.
-The thresholds of all queries are small ({thresholds:.1f} GB at 20.5 bytes for each of 5 relevant items), and counts are
-integers that add up, so the gallery can be cut into as many shards as there are machines, in any order. A shard in
-float16 takes {shard:.1f} GB. With 64-bit codes under Hamming distance, the same evaluation takes {codes:,.0f} core hours.
+query, the product and the counting take {halves:.2f} × {product:.2f} ns per pair and core, {core_hours:,.0f} core
+hours in total. A machine with {machine} cores does {share:,.0f} of them in {hours} hour, so {machines} machines
+need an hour. The thresholds of all queries are small ({thresholds:.1f} GB at 20.5 bytes for each of 5 relevant
+items), and counts are integers that add up, so the gallery can be cut into as many shards as there are machines, in
+any order. A shard in float16 takes {shard:.1f} GB. With 64-bit codes under Hamming distance, the same evaluation
+takes {codes:,.0f} core hours.
 
 ## In parts, and on a cluster
 
 Data that do not fit into memory are counted in parts (docs/cluster.md). The relevant items of a block of queries
-are ranked once, and each part of the block receives the result. These are the times for N = {part_items:,}, {part_dimensions}
-dimensions, 20 relevant items per query, leave-one-out. Rows on Ray are wall-clock seconds; the other rows are seconds of
-the processors, summed over all threads:
+are ranked once, and each part of the block receives the result. These are the times for N = {part_items:,},
+{part_dimensions} dimensions, 20 relevant items per query, leave-one-out. Rows on Ray are wall-clock seconds; the
+other rows are seconds of the processors, summed over all threads:
 
 | in parts | compared with memory | time |
 |---|---|---|
 {parts}
 
-A task has an overhead of {task:.0f} ms. Two blocks of 100,000 rows of 768 dimensions move {moved:.2f} bytes for each
-pair. A pair of a query and an item of 768 dimensions took {pair:.1f} ns of a processor, so the {simulated_queries:,}
-queries against {simulated_items:,} items of the following schedule take {simulated_hours:,.0f} core hours. The schedule
-was simulated from these constants. Some tasks are slow, some machines are lost, each machine receives at most
-1.25 GB/s, and all machines together read at most 200 GB/s. Each machine has 16 workers with 8 GiB:
+A task has an overhead of {task:.0f} ms. Two blocks of 100,000 rows of 768 dimensions move {moved:.2f} bytes for
+each pair. A pair of a query and an item of 768 dimensions took {pair:.1f} ns of a processor, so the
+{simulated_queries:,} queries against {simulated_items:,} items of the following schedule take
+{simulated_hours:,.0f} core hours. The schedule was simulated from these constants. Some tasks are slow, some
+machines are lost, each machine receives at most 1.25 GB/s, and all machines together read at most 200 GB/s. Each
+machine has 16 workers with 8 GiB:
 
 | schedule | machines | hours | tasks | share of reading | efficiency |
 |---|---|---|---|---|---|
 {schedule}
 
-The cheaper a pair is, the more of the time is reading. With 1,000 machines, it is {reading:.0%}: all workers together
-read the gallery once for each block of queries, and small blocks for many workers read it more often. What remains is
-lost to tasks that take five times as long as others, and to the last tasks, of which there are not as many as workers.
+The cheaper a pair is, the more of the time is reading. With 1,000 machines, it is {reading:.0%}: all workers
+together read the gallery once for each block of queries, and small blocks for many workers read it more often. What
+remains is lost to tasks that take five times as long as others, and to the last tasks, of which there are not as
+many as workers.
 
-- **Let a machine have one worker**, with `threads=` its processors and `memory=` most of its memory: it reads a row once
-  for all of its threads, and blocks are larger.
-- Workers without a task repeat the tasks that have not ended, and the first answer counts: a task is a pure function, so
-  both answers have the same bits. A slow task cannot be cut while it runs, because Ray shows nothing of a task before
-  its end, and the reading of a block, which all of its tasks wait for, is not repeated.
-- If storage or network is a hundred times slower, reading takes nearly all the time. Lost machines cost almost nothing,
-  because tasks are short.
+- **Let a machine have one worker**, with `threads=` its processors and `memory=` most of its memory: it reads a row
+  once for all of its threads, and blocks are larger.
+- Workers without a task repeat the tasks that have not ended, and the first answer counts: a task is a pure
+  function, so both answers have the same bits. A slow task cannot be cut while it runs, because Ray shows nothing
+  of a task before its end, and the reading of a block, which all of its tasks wait for, is not repeated.
+- If storage or network is a hundred times slower, reading takes nearly all the time. Lost machines cost almost
+  nothing, because tasks are short.
 
-The driver keeps about 40 bytes for each item, {driver:.0f} GB here, until counting begins, and half of that afterwards:
-8 for its label, 4 for its class, 4 for its place among the items of its class, and at first 16 for the digest of its row.
+The driver keeps about 40 bytes for each item, {driver:.0f} GB here, until counting begins, and half of that
+afterwards: 8 for its label, 4 for its class, 4 for its place among the items of its class, and at first 16 for the
+digest of its row.
 
 ## The k nearest items
 
-`python benchmarks/nearest.py` compares `tp.nearest` with the products of its own tiles, with the float32 product and with
-faiss, in one thread each, and counts the neighbors of faiss that are wrong:
+`python benchmarks/nearest.py` compares `tp.nearest` with the products of its own tiles, with the float32 product
+and with faiss, in one thread each, and counts the neighbors of faiss that are wrong:
 
 ```text
 {nearest}```
@@ -172,8 +172,8 @@ reading are not included:
 |---|---|---|---|---|---|---|
 {truth_plan}
 
-With 1,000 machines, merging the lists of so many pieces in the driver takes longer than finding them. Clusters of items
-are not left out by the triangle inequality.
+With 1,000 machines, merging the lists of so many pieces in the driver takes longer than finding them. Clusters of
+items are not left out by the triangle inequality.
 """
 
 

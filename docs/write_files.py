@@ -48,12 +48,11 @@ PAGE_TEXT = """<!-- Written by docs/write_files.py from the tables of the reader
 
 # Files
 
-The command line reads embeddings, labels and confidences from files. Nothing in a file is ever unpickled or executed.
-A file that is damaged, truncated or not of the format that its extension says raises an error of one line. A file is
-read, never mapped: one that is cut short meanwhile cannot end the process. A single file is read whole; for files
-that do not fit into memory, give a folder or a pattern (`'embeddings*.npy'`), whose files are read [block by
-block](guides/large_data.md). No file can name another one that is read with it, except for virtual HDF5 data sets,
-whose sources must be in the folder of their file.
+The command line reads embeddings, labels and confidences from files. Nothing in a file is ever unpickled or
+executed. A damaged file raises an error of one line. A file is read, never mapped: one that is cut short meanwhile
+cannot end the process. A single file is read whole; for files that do not fit into memory, give a folder or a
+pattern (`'embeddings*.npy'`), whose files are read [block by block](guides/large_data.md). No file can name another
+one that is read with it, except for virtual HDF5 data sets, whose sources must be in the folder of their file.
 
 ## Formats
 
@@ -74,17 +73,16 @@ in HDF5 files only the last part of the path counts:
 |---|---|
 {names}
 
-A name that ends in one of these names, such as `phocnet_features`, is recognized, too, unless the ending is a single
-letter or a name of ids. If the file contains none of these names, its only array of the right shape is used. If
-several arrays are possible, tieproof does not guess: the error lists the arrays of the file, and says how to choose
-one.
+A name that ends in one of these names, such as `phocnet_features`, is recognized, too, unless the ending is a
+single letter or a name of ids. If the file contains none of these names, its only array of the right shape is used.
+If several arrays are possible, the error lists them, and says how to choose one.
 
 ## Tables with a column for each dimension
 
-In a table without a column of lists, every numeric column is a dimension of the embeddings, except for columns whose
-names the table above lists as labels, confidences or ids, and columns that you choose by an option of the command
-line. If the names of the dimensions are not numbered (`f0`, `f1`, …), a warning lists the columns that were used. A
-table in which a dimension is equal to labels that are integers raises an error.
+In a table without a column of lists, every numeric column is a dimension of the embeddings, except for columns
+whose names the table above lists as labels, confidences or ids, and columns that you choose by an option of the
+command line. If the names of the dimensions are not numbered (`f0`, `f1`, …), a warning lists the columns that were
+used.
 
 ## Runs and judgments
 
@@ -93,14 +91,12 @@ header, and runs of MS MARCO, which have three columns (query, document, rank). 
 goes from 0 or 1 to the length of each list without gaps, and scores otherwise. As in trec_eval 10, lines that begin
 with `#` are comments, and text after the tag of a run is not read; a warning counts the comments that have all
 columns. Ids may contain blanks where tabs separate all columns, lines may end in LF, CR and LF, or CR alone, and
-both files must have the same encoding. Ranks beside scores do not rank, but if they contradict the scores in most
-lists, a warning has the score by both. Files with the extensions `.json` and `.jsonl` contain what dictionaries and
-lists do ([below](#documents-of-a-query)), or predictions of [MTEB](integrations/mteb.md#saved-predictions), of which
-`FILE:SUBSET/SPLIT` names a split.
-Qrels may also be a data set of [ir_datasets](https://ir-datasets.com), such as
-`ir_datasets:msmarco-passage/trec-dl-2019/judged`, or a task of MTEB, such as `mteb:SciFact`, which that library
-downloads (extra `ir-datasets` or `mteb`). The commands `run`, `compare`, `verify`, `agree` and `diversity` also read
-qrels and runs from standard input, written `-`, and from pipes, as TREC files or JSON. `compare` calls a
+both files must have the same encoding. Files with the extensions `.json` and `.jsonl` contain what dictionaries and
+lists do ([below](#documents-of-a-query)), or predictions of [MTEB](integrations/mteb.md#saved-predictions), of
+which `FILE:SUBSET/SPLIT` names a split. Qrels may also be a data set of [ir_datasets](https://ir-datasets.com),
+such as `ir_datasets:msmarco-passage/trec-dl-2019/judged`, or a task of MTEB, such as `mteb:SciFact`, which that
+library downloads (extra `ir-datasets` or `mteb`). The commands `run`, `compare`, `verify`, `agree` and `diversity`
+also read qrels and runs from standard input, written `-`, and from pipes, as TREC files or JSON. `compare` calls a
 system as its file is called, unless `NAME=FILE` gives another name:
 
 ```text
@@ -156,24 +152,10 @@ Data frames of pandas and polars, tables of pyarrow and relations of DuckDB have
 distances) and relevance: text with a header (commas, tabs or semicolons), JSON, lines of JSON or
 Parquet, also packed. Without a query, it is one list.
 
-## Lists of an index
-
-`tieproof neighbors` reads the arrays that are called `ids` (or `neighbors`), `distances`, `scores` and `counts`.
-`tieproof neighbor-recall` and `tieproof range-recall` read the files of ann-benchmarks and big-ann-benchmarks. The
-pages on [indexes](integrations/nearest_neighbor_indexes.md) and on the
-[recall of an index](integrations/nearest_neighbor_indexes.md#recall-of-an-index) describe what these arrays contain.
-
 ## Many files
 
-A folder, a pattern in quotes (`'gallery/*.parquet'`) or a URL (`s3://…`) names several files that form one data set.
-[Data sets in shards](guides/large_data.md) explains how the files are ordered, where their labels are looked for, and
-what is checked.
-
-## Results
-
-`--json`, `--per-query`, `--plot`, `--report`, `--save` and other options write files. If a command fails, it leaves
-no incomplete file behind. [Tables, pictures, pages](exports.md) and
-[records](records.md) describe the files.
+A folder, a pattern in quotes (`'gallery/*.parquet'`) or a URL (`s3://…`) names [several files](guides/large_data.md)
+that form one data set. The lists of an index have [a page of their own](integrations/nearest_neighbor_indexes.md).
 """
 
 

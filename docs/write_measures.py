@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tieproof.cli.measures import LEGEND, LEGEND_OF_NAMES, explained, names_elsewhere, not_offered, spelling
+from tieproof.cli.measures import LEGEND, LEGEND_OF_NAMES, explained, names_elsewhere, spelling
 from tieproof.measures import REGISTRY, Definition
 from tieproof.measures.spellings import LIBRARIES
 
@@ -16,19 +16,24 @@ INTRODUCTION = """<!-- Written by docs/write_measures.py from the registry of me
 
 # Measures
 
-For every measure, tieproof returns the lowest, the expected and the highest value, and the standard deviation, over
-all orderings of tied items. The standard deviation is called `std` in Python, JSON and files, and "tie std" in
-tables. It describes the effect of ties, not how much the queries differ.
+Every measure has its lowest, expected and highest value over all orderings of tied items, and their standard
+deviation (`std`, "tie std" in tables), which does not describe how much the queries differ.
+"""
 
-`tieproof measures` prints this page. If you name no measures, `tieproof.DEFAULT_MEASURES` are computed.
-`tieproof.measures.parse` and `parse_list` turn names into measures, and `aliases` lists the names of other libraries.
+NAMES = """If you name no measures, `tieproof.DEFAULT_MEASURES` are computed. `tieproof.measures.parse` and
+`parse_list` turn names into measures, and `aliases` lists the names of other libraries. `tieproof measures` prints
+this page.
+"""
+
+REFUSED = """A name that tieproof does not compute, such as `gm_map`, raises an error that says what it means, and the
+command `tieproof measures` ends with all of them. These sources list the names of each library:
 """
 
 
 def render() -> str:
     """The page."""
     sections = ["\n".join(section(definition)) for definition in REGISTRY.values()]
-    return "\n".join([INTRODUCTION, *overview(), LEGEND, "", LEGEND_OF_NAMES, "", *sections, *others()])
+    return "\n".join([INTRODUCTION, *overview(), NAMES, LEGEND, "", LEGEND_OF_NAMES, "", *sections, *others()])
 
 
 def overview() -> Iterator[str]:
@@ -59,11 +64,7 @@ def section(definition: Definition) -> Iterator[str]:
 
 def others() -> Iterator[str]:
     """The lines on names that are refused, and on where all names are listed."""
-    yield from (f"## {OTHERS}", "", "These names raise an error that says what they mean:", "")
-    yield from ("| library | its names | meaning |", "|---|---|---|")
-    for library, names, reason in not_offered():
-        yield f"| {library} | {', '.join(f'`{name}`' for name in names.split(', '))} | {reason} |"
-    yield from ("", "These sources list the names of each library:", "")
+    yield from (f"## {OTHERS}", "", REFUSED)
     yield from (f"- {library.name}: {library.source}" for library in LIBRARIES)
     yield ""
 

@@ -281,12 +281,13 @@ def test_formulas_for_one_query_at_a_time() -> None:
 
 
 @pytest.mark.skipif(not FORMULAS, reason="no docs beside the tests")
-def test_examples_of_the_page(capsys: pytest.CaptureFixture[str]) -> None:
-    refuse, own = BLOCK.findall(text_of("docs/recall_harnesses.md"))
+def test_examples_of_the_pages(capsys: pytest.CaptureFixture[str]) -> None:
+    (refuse,) = BLOCK.findall(text_of("docs/recall_harnesses.md"))
+    (own,) = BLOCK.findall(text_of("docs/audit.md", "Evaluators of recall"))
     ranking = Deck(np.random.default_rng(4), 5, 60).ranking((6, 40))
     lists = ranking.at(FIRST)
     names = {"tp": tp, "found": lists.found, "truth": (lists.true_ids, lists.true_distances)}
     with pytest.raises(ValueError, match="ends within a tie"):
         exec(refuse, names)
-    exec(own, {})
+    exec(own, names)
     assert "To repair it, count each found id once, up to k." in " ".join(capsys.readouterr().out.split())

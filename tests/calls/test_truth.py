@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import nullcontext
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -706,3 +707,11 @@ def test_every_field_of_the_rows_is_compared(folder: Path) -> None:
     certified_again(folder, version="9.9")
     with pytest.raises(tp.InputError, match=r"was written by tieproof 9\.9, but this is"):
         tp.verify_truth(folder, QUERIES, GALLERY)
+
+
+def test_a_candidate_counts_as_its_release(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tieproof.analyses.neighbors.verification.__version__", "1.0.0")
+    for version, reads in (("1.0.0rc1", True), ("1.1.0rc1", False), ("rc1", False)):
+        certified_again(folder, version=version)
+        with nullcontext() if reads else pytest.raises(tp.InputError, match=f"tieproof {version}, but this is 1"):
+            assert tp.verify_truth(folder, QUERIES, GALLERY).agrees

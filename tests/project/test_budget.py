@@ -27,18 +27,18 @@ ROOMS = {
     "analyses": 9_413,
     "trials": 12_444,
     "compat": 2_796,
-    "integrations": 2_539,
+    "integrations": 2_519,
     "cli": 2_995,
     "data": 22,
     "tieproof": 886,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_395
+LINES_OF_SOURCE = 66_375
 LINES_OF_KERNELS = 7_520
-WORDS_OF_DOCS = 62_820
+WORDS_OF_DOCS = 55_664
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 66_956
+LINES_OF_TESTS = 66_957
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -177,11 +177,3 @@ def test_page_of_costs() -> None:
         pytest.skip("no docs beside the tests")
     for page, text in runpy.run_path(str(script))["render"]().items():
         assert page.read_text(encoding="utf-8") == text, "figures were taken again; run python docs/write_costs.py"
-
-
-def test_names_in_the_design_are_public() -> None:
-    for name in ("evaluate", "evaluate_scores", "evaluate_distances", "evaluate_run"):
-        assert callable(getattr(tp, name))
-    for name in ("measures", "DEFAULT_MEASURES", "Result"):
-        assert hasattr(tp, name)
-    assert str(tp.measures.parse("nDCG(gain=exp)@10")) == "nDCG(gain=exp)@10"

@@ -53,8 +53,7 @@ def versions_of_the_changelog() -> list[tuple[str, str]]:
 
 def test_every_version_in_the_changelog_has_a_date() -> None:
     newest, *released = (heading for heading, _ in versions_of_the_changelog())
-    version = r"\d+\.\d+\.\d+, "
-    assert released
+    version = r"\d+\.\d+\.\d+(rc\d+)?, "
     assert all(re.fullmatch(rf"{version}\d{{4}}-\d{{2}}-\d{{2}}", heading) for heading in released)
     assert re.fullmatch(rf"{version}(\d{{4}}-\d{{2}}-\d{{2}}|unreleased)", newest)
 

@@ -303,4 +303,4 @@ COSINE = Distance(
 )
 
 CHORD = replace(COSINE, meaning="|x / |x| - y / |y||", gauge=ChordGauge, other_names=())
-"""The same ranking, by a distance that obeys the triangle inequality; only noise of rows uses it."""
+"""The distance of unit vectors, which ranks as cosine does, and obeys the triangle inequality for noise of rows."""

@@ -198,12 +198,12 @@ class EuclideanGauge(SquaredEuclideanGauge):
         return super().nearness(distance**2, (2 * distance + width) * width + NEAR * distance**2, rows)
 
     def of_batch(self, exact: ExactRows, batch: PairBatch) -> tuple[Pair, FloatArray]:
-        """The roots of the keys."""
+        """The distances of pairs, the roots of their exact squares, and bounds of their errors."""
         number = scaled(root(of_digits(exact.digits(self.sums(exact, batch)))), exact.base)
         return number, ERROR * number.hi
 
     def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Pair, FloatArray] | None:
-        """The roots of squares."""
+        """The distances of pairs from float64 squares, with bounds of their errors; None if these have no bound."""
         squares = super().of_floats(rows, columns)
         if squares is None:
             return None

@@ -72,7 +72,7 @@ class OrderedItems(NamedTuple):
     open: IntArray
 
     def first(self, count: int) -> "OrderedItems":
-        """The first rankings."""
+        """The first `count` rankings."""
         return OrderedItems(self.order[:count], self.states[:count], self.ranked[:count], self.open[:count])
 
 

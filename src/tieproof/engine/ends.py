@@ -80,9 +80,9 @@ class Ends(Ranked):
 
 @dataclass(frozen=True)
 class Together(Ranked):
-    """Ranked queries and their ends as thresholds of the same queries, so that tiles are searched and counted once.
+    """The ties and the ends of each query, merged into one list of thresholds, so that tiles are searched once.
 
-    ranked, ends : the two parts, which receive the counts
+    ranked, ends : the queries with their ties alone, and with their ends alone; they receive the counts
     first_of_tie : the first threshold of each tie of `ranked`, query after query
     ties_before : (T + 1,) how many of the ties are before each threshold; all others before it are ends
     """
@@ -94,11 +94,11 @@ class Together(Ranked):
 
     @property
     def parts(self) -> Sequence[Ranked]:
-        """The two parts."""
+        """The queries with their ties, and with their ends."""
         return self.ranked, self.ends
 
     def hand_out(self) -> None:
-        """Add the counts to those of the two parts."""
+        """Add what was counted at the merged thresholds to the counts of the ties and to those of the ends."""
         length = self.thresholds.stop - self.thresholds.start
         for span in cut(length, CHUNK):
             first, last = int(self.thresholds.start[span.start]), int(self.thresholds.stop[span.stop - 1])
@@ -114,14 +114,14 @@ class Together(Ranked):
                 np.add.at(part.counts.equal, theirs[same], equal[own[same]])
 
     def _places(self, query: IntArray, at: IntArray) -> tuple[IntArray, IntArray]:
-        """The first thresholds of both parts that are not before thresholds `at` of queries, or the queries' ends."""
+        """Where the merged thresholds `at` of queries stand, or those that follow them, among their ties and ends."""
         tie = self.ties_before[at]
         inside = tie < self.ties_before[self.thresholds.stop[query]]
         stop = self.ranked.thresholds.stop[query]
         return np.where(inside, self.first_of_tie[tie * inside], stop), at - tie
 
     def divide(self, items: Undecided, lock: Lock) -> tuple[Undecided, Undecided]:
-        """The items as undecided among the thresholds of each part; those decided already are counted."""
+        """The items whose place among the ties, and among the ends, is undecided; decided ones are counted there."""
         query, item, weight, first, last = items
         start = self.thresholds.start[query]
         divided = []

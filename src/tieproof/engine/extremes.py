@@ -60,7 +60,7 @@ def moved(numbers: Array, shift: FloatArray) -> Array:
 
 
 def _moved_integers(numbers: Array, shift: FloatArray) -> Array:
-    """The same for integers, up to the limits of their type."""
+    """Integers moved by the whole part of `shift`, no farther than the limits of their type."""
     limits = np.iinfo(numbers.dtype)
     bits = numbers.astype(np.int64).view(np.uint64)  # unsigned differences of 64 bits do not overflow
     largest, smallest = (np.array(limit, dtype=np.int64).view(np.uint64) for limit in (limits.max, limits.min))

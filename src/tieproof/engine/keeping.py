@@ -138,7 +138,7 @@ class Candidates(NamedTuple):
     value: FloatArray
 
     def where(self, chosen: BoolArray | IntArray) -> "Candidates":
-        """The chosen ones."""
+        """The chosen candidates."""
         return Candidates(self.query[chosen], self.item[chosen], self.value[chosen])
 
 

@@ -73,7 +73,7 @@ class TiedRows(NamedTuple):
         return TiedRows(self.query[part] - start, self.row[part], self.starts_tie[part], self.weight[part])
 
     def first(self) -> IntArray:
-        """Where ties start."""
+        """The place of the first row of each tie."""
         return np.flatnonzero(self.starts_tie)
 
     def lengths(self) -> IntArray:

@@ -38,7 +38,7 @@ class NearPairs(NamedTuple):
         return cls(np.empty(count, dtype=np.int32), np.empty(count, dtype=np.int32), np.empty(count, dtype=dtype))
 
     def first(self, count: int) -> "NearPairs":
-        """The first pairs."""
+        """The first `count` pairs."""
         return NearPairs(self.row[:count], self.item[:count], self.entry[:count])
 
 

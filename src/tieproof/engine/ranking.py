@@ -235,7 +235,7 @@ def _rank_pairs(
 
 
 def within(window: "CountedWindow", places: IntArray, paired: Paired) -> Paired:
-    """The pairs without the non-relevant items that their queries, at `places`, do not count."""
+    """The pairs without the non-relevant items outside the window of their query, at `places` in the block."""
     pairs, partial = paired.pairs, paired.partial
     others = np.where(window.holds(places[pairs.query], pairs.item), pairs.others, 0)
     counted = window.holds(places[partial.query], partial.item)

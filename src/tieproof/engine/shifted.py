@@ -1,9 +1,9 @@
 """Making thresholds for noise: the far and the near end of each relevant item's distance, beside the item itself.
 
-An end is a multiple of a small power of two, plus a quarter of it, on the safe side of the true end. So it does not
-depend on the float64 keys from which it is computed, which differ between tiles and orders of summation: if the range
-of a key leaves two ends possible, the distance itself, rounded once, decides. Ordinary distances are not at such
-ends, so that float64 keys decide nearly all comparisons with them; fractions decide the rest.
+Float64 keys differ between tiles and orders of summation, but ends must not. So a far end is only (n + 1/4) s, and a
+near end (n - 1/4) s, for a whole n and a step s that is a power of two (`PossibleEnds.size`): the next one outward of
+the true end. Where the range of a key leaves two ends possible, the distance itself, rounded once, decides. Ordinary
+distances are no such numbers, so that float64 keys decide most comparisons with ends; fractions decide the rest.
 """
 
 from collections.abc import Sequence

@@ -175,14 +175,14 @@ def evaluate(
         |x - y|, - x.y for dot, the number of differing bits, or the values that a function returns. Floats are finer
         near 0, so a system that stores similarities, near 1, has more ties among its nearest items.
     noise : number, str, or embeddings of the same shape
-        By how much each distance may be off: by a number, in the unit of the distances that `precision` lists; by
-        what rounding the embeddings to "float16", "bfloat16", "float32" or "int8" may change; by what matrix products
-        may round in any order of summation ("float32 products", "tf32 products", "bfloat16 products"); or as far as
-        the rows are from the same items computed again (with a gallery, a tuple of both sides); a few items that
-        moved much farther than the others are counted apart. `result[measure].noise` then has the `lower` and the
-        `upper` value over all rankings that are possible (docs/guides/reproducible.md): certain bounds,
-        whose ends of distances are rounded outward by at most 2^-30 of the largest distance that entries of this size
-        can have. For distances of bits and of functions, only a number. Rows must fit into memory.
+        By how much each distance may be off; the rows must fit into memory. `result[measure].noise` has certain
+        bounds of the score over all rankings that are then possible (docs/guides/reproducible.md). It is one of:
+
+        - a number, in the unit of the distances that `precision` lists; Hamming distance and functions take no other
+        - "float16", "bfloat16", "float32" or "int8": what rounding the embeddings to this format may change
+        - "float32 products", "tf32 products" or "bfloat16 products": what products may round, in any order of sums
+        - embeddings of the same items, computed again; with a gallery, a tuple of both sides: how far each row is
+          from its other computation
     cluster : "auto", "local" or the address host:port of a Ray cluster
         Count in parts on the workers of a Ray cluster, each with `threads` (default: 1) and `memory`. "auto" uses the
         cluster that runs on this machine, and otherwise starts one as "local" does; "local" starts a cluster of this

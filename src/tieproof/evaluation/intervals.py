@@ -61,8 +61,8 @@ def interval_ends(values: FloatArray, strata: Strata, confidence: float, method:
 
 
 def within(low: float, high: float, ends: tuple[float, float], values: FloatArray) -> tuple[float, float]:
-    """The ends of an interval, no farther than `low` and `high`, between which every mean of such values (Q,) is."""
-    if values.min() < low or values.max() > high:  # of a measure that somebody has defined
+    """The ends of an interval of a mean, cut off at `low` and `high`, between which the measure's values (Q,) are."""
+    if values.min() < low or values.max() > high:  # of a measure of one's own, of which nothing is cut off
         return ends
     return max(low, ends[0]), min(high, ends[1])
 

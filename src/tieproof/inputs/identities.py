@@ -222,7 +222,7 @@ class Digests(NamedTuple):
     facts: tuple[Any, ...] = ()
 
     def hashed(self) -> "Hashed":
-        """Return the SHA-256 of all this, independent of the order within a side."""
+        """Return the SHA-256 of the kind, the facts and all digests, whatever their order within a side."""
         import hashlib  # imported here, since the import takes a tenth of a first evaluation and is rarely needed
 
         said = f"tieproof fingerprint 1, {self.kind}, {self.facts}, {[len(side) for side in self.sides]}"
@@ -244,7 +244,7 @@ class Hashed(NamedTuple):
     key: bytes = b""  # of the queries' digests in a record; empty if the data is not at hand
 
     def hashed(self) -> "Hashed":
-        """Return this."""
+        """Return the hashes, which `Digests.hashed` has computed."""
         return self
 
 

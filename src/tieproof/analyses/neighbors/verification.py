@@ -174,8 +174,8 @@ def verify_truth(
 
 
 def _parts_of(version: str) -> list[int]:
-    """The numbers of a version; one that no tieproof has is newer than all."""
-    parts = version.split(".")
+    """The numbers of a version, of a candidate those of its release; one that no tieproof has is newer than all."""
+    parts = version.partition("rc")[0].split(".")
     return [*map(int, parts)] if all(part.isdecimal() and len(part) < LONGEST for part in parts) else [sys.maxsize]
 
 

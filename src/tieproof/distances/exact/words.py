@@ -24,7 +24,7 @@ SumOfWords = Callable[[WordArray, WordArray, IntArray, IntArray, IntArray], None
 
 @native
 def products_of_words(x: WordArray, y: WordArray, rows: IntArray, columns: IntArray, out: Output[IntArray]) -> None:
-    """Write inner products."""
+    """Write x[rows[i]] . y[columns[i]] to out[i]."""
 
 
 @native

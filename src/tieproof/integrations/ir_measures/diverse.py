@@ -23,10 +23,7 @@ class DiversityView(NamedTuple):
 
 
 class DiversityMeasure(WithBound):
-    """A measure of `evaluate_diversity` as a measure of ir_measures.
-
-    params : bound, cutoff, rel, judged_only, and alpha for the two measures that have it in ir_measures
-    """
+    """A measure of `evaluate_diversity` as a measure of ir_measures, with alpha where ir_measures has it."""
 
     def __init__(self, name: str, **params: Any) -> None:
         supported = {

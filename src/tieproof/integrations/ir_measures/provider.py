@@ -100,11 +100,7 @@ class _OfBounds(TieproofProvider):
 
 
 class _TieproofEvaluator(Evaluator):  # type: ignore[misc]
-    """Scores runs against judgments.
-
-    measures : each requested measure, and the measure with a bound that computes it
-    qrels : judgments in any form that ir_measures accepts
-    """
+    """Scores runs against judgments in any form of ir_measures, by the measure with a bound of each requested one."""
 
     def __init__(self, measures: Mapping[Any, WithBound], qrels: Any) -> None:
         self.views: dict[View, dict[Any, BoundedMeasure]] = defaultdict(dict)

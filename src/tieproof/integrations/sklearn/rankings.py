@@ -26,11 +26,7 @@ def _dense(values: Any) -> Any:
 
 
 def _rank_samples(y: Array, scores: Any, positive: Any, measures: Measures) -> Result:
-    """One ranking of all samples, in which the samples of the positive class are relevant.
-
-    y : (n,) the class of each sample
-    scores : (n,) larger means more probably positive
-    """
+    """One ranking of all samples by scores (n,), in which those of the positive class in y (n,) are relevant."""
     relevant = np.asarray(y == positive, dtype=np.int64)
     if y.ndim == 1 and not relevant.any():
         raise InputError(
@@ -63,11 +59,9 @@ def _rank_graded(grades: Array, scores: Any, measures: Measures) -> Result:
 
 
 def _rank_classes(y: Array, scores: Any, classes: Array, measures: Measures) -> Result:
-    """For each sample a ranking of the classes, in which its own is relevant; a sample of another class scores 0.
+    """A ranking of the classes (c,) by the scores (n, c) of each sample, in which its own, in y (n,), is relevant.
 
-    y : (n,) the class of each sample
-    scores : (n, c) larger means more probably of this class
-    classes : (c,) the classes of the columns
+    A sample of another class scores 0.
     """
     check_types(y, classes, "labels in y", "classes of the scores")
     return evaluate_scores(
@@ -79,11 +73,7 @@ def _rank_classes(y: Array, scores: Any, classes: Array, measures: Measures) -> 
 
 
 def _rank_labels(y: Array, scores: Any, measures: Measures) -> Result:
-    """For each sample a ranking of the labels, in which its own are relevant; samples without labels are left out.
-
-    y : (n, c) of 0 and 1
-    scores : (n, c) larger means more probably a label of the sample
-    """
+    """A ranking of the labels by the scores (n, c) of each sample, in which those with 1 in y (n, c) are relevant."""
     if not np.isin(y, (0, 1)).all():
         raise InputError(f"y of shape {y.shape} has one column for each label, so it must contain only 0 and 1.")
     return evaluate_scores(_scores_of_columns(scores, y.shape, "labels"), y, measures=measures)
@@ -247,10 +237,7 @@ def _evaluate_classifier(classes: Any, y: Array, response: Any, measures: Measur
 
 
 def _scores_of_labels(classes: Any, response: Any) -> Array:
-    """The scores of every label as columns; some classifiers return a table of probabilities for each label.
-
-    A label that no training sample had has probability 0.
-    """
+    """The scores of every label as columns, also from a list of tables; a label without training samples has 0."""
     if not isinstance(response, list):
         return np.asarray(response)
     columns = [
