@@ -126,14 +126,11 @@ class EvaluateRetrieval:
         qrels: Mapping[str, Mapping[str, int]],
         results: Scores,
         k_values: Sequence[int],
-        metric: str,
+        metric: str,  # such as "mrr", "recall_cap" or "top_k_accuracy"; "hole" is not offered
         *,
         ties: TieChoice = "lower",
     ) -> dict[str, Any]:
-        """MRR, R_cap or Accuracy at each cutoff; a judged query without results scores 0.
-
-        metric : such as "mrr", "recall_cap" or "top_k_accuracy"; "hole" is not offered
-        """
+        """MRR, R_cap or Accuracy at each cutoff; a judged query without results scores 0."""
         known = {spelling: name for name, (_, spellings) in _CUSTOM.items() for spelling in spellings}
         check_choice("metric", metric.lower(), known)
         name = known[metric.lower()]

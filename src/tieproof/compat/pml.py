@@ -39,14 +39,12 @@ __all__ = ["AccuracyCalculator"]
 
 
 class _Ranking(NamedTuple):
-    """A ranking metric: tieproof's measure of whole rankings, and its measure of rankings cut off after k items.
-
-    within_r : whether the metric uses only the first R items, where R is the number of relevant ones, so that the
-        cutoff matters only if R > k
-    """
+    """A ranking metric: tieproof's measure of whole rankings, and its measure of rankings cut off after k items."""
 
     whole: str
     cut: str
+    # Whether the metric uses only the first R items, where R is the number of relevant ones, so that the cutoff
+    # matters only if R > k.
     within_r: bool = False
 
 

@@ -29,12 +29,10 @@ EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.na
 
 @dataclass(frozen=True)
 class Setting:
-    """What was evaluated: the same for any order, tile, budget or number of threads.
+    """What was evaluated: the same for any order, tile, budget or number of threads."""
 
-    distance : the name of the distance in this library, or "function" and the name of the caller's function; "scores"
-        or "distances" if these were passed; "order" for lists of neighbors with neither
-    """
-
+    # The name of the distance in this library, or "function" and the name of the caller's function; "scores" or
+    # "distances" if these were passed; "order" for lists of neighbors with neither.
     distance: str
     leave_one_out: bool
     queries: int

@@ -214,16 +214,11 @@ def _of_lists(result: Measured, rule: str, given: Mapping[str, Any]) -> tuple[Pa
 
 
 class OneOrderStd(NamedTuple):
-    """The standard deviation of a mean over orders of the gallery; `Result.std_of_one_order` returns it.
+    """The standard deviation of a mean over orders of the gallery; `Result.std_of_one_order` returns it."""
 
-    std : the standard deviation over the drawn orders, each of which ranks the tied items of all queries
-    standard_error : the standard error of `std`, because the orders are drawn
-    draws : the number of drawn orders
-    """
-
-    std: float
-    standard_error: float
-    draws: int
+    std: float  # the standard deviation over the drawn orders, each of which ranks the tied items of all queries
+    standard_error: float  # the standard error of `std`, because the orders are drawn
+    draws: int  # the number of drawn orders
 
 
 def std_of_one_order(

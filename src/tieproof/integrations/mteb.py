@@ -45,8 +45,7 @@ NAMES = {"ndcg": "nDCG", "map": "AP", "recall": "R", "precision": "P", "mrr": "R
 """The measures that MTEB prints at each of its `k_values`: MTEB's names and tieproof's names."""
 
 Documents = Mapping[str, float]
-Lists = Mapping[str, Documents]
-"""The score of each listed document, by query: `results` of MTEB."""
+Lists = Mapping[str, Documents]  # the score of each listed document, by query: `results` of MTEB
 
 Judgments = Mapping[str, Mapping[str, int]]
 """The grade of each judged document, by query: `qrels` or `relevant_docs` of MTEB."""

@@ -39,19 +39,14 @@ SANITIZED = (
 
 
 class BuildTarget(NamedTuple):
-    """A platform for which libraries are compiled.
+    """A platform for which libraries are compiled."""
 
-    levels : the levels of processor that have a library, in the names of `-march`; a single other name if the
-        compiler's default is used for all processors
-    suffix : the suffix of shared libraries
-    zig : the platform in the names of `zig cc -target`; None for this machine
-    tag : the platform tag of a wheel; None for the tag of this machine
-    """
-
+    # The levels of processor that have a library, in the names of `-march`; a single other name if the
+    # compiler's default is used for all processors.
     levels: tuple[str, ...]
-    suffix: str
-    zig: str | None
-    tag: str | None
+    suffix: str  # the suffix of shared libraries
+    zig: str | None  # the platform in the names of `zig cc -target`; None for this machine
+    tag: str | None  # the platform tag of a wheel; None for the tag of this machine
 
 
 X86_64, ARM = ("x86-64-v2", "x86-64-v3", "x86-64-v4"), ("aarch64",)

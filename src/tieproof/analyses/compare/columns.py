@@ -18,17 +18,15 @@ Key = tuple[str, str, str]  # two systems and a measure
 
 
 class DifferenceColumns(NamedTuple):
-    """The differences of n queries for each of k keys: the system that is ahead in expectation minus the other.
-
-    ahead : (k,) 1 if the first system is ahead, -1 if the second is, and 0 if their means are equal except for
-        rounding; the columns of such a pair are the first system minus the second
-    expected, against : (n, k) the differences of the expected values; and the differences with all ties broken
-        against the system that is ahead and in favor of the other, or if neither is ahead, against the one of the two
-        whose mean is then below 0
-    """
+    """The differences of n queries for each of k keys: the system that is ahead in expectation minus the other."""
 
     keys: list[Key]
+    # (k,) 1 if the first system is ahead, -1 if the second is, and 0 if their means are equal except for
+    # rounding; the columns of such a pair are the first system minus the second.
     ahead: IntArray
+    # expected, against: (n, k) the differences of the expected values; and the differences with all ties broken
+    # against the system that is ahead and in favor of the other, or if neither is ahead, against the one of the
+    # two whose mean is then below 0.
     expected: FloatArray
     against: FloatArray
     systems: list[str]  # all m systems, sorted

@@ -69,13 +69,10 @@ class Difference:
 
 @dataclass(frozen=True)
 class NoisyDifference(Difference):
-    """The difference of two systems that were both evaluated with noise.
+    """The difference of two systems that were both evaluated with noise."""
 
-    noise : the smallest and the largest difference over all rankings that noise makes possible
-    corrected_p_noise : as `corrected_p_lower`, when the noise of both systems goes against the system ahead, too
-    """
-
-    noise: Bounds[float]
+    noise: Bounds[float]  # the smallest and the largest difference over all rankings that noise makes possible
+    # As `corrected_p_lower`, when the noise of both systems goes against the system ahead, too.
     corrected_p_noise: float
 
     def mirrored(self) -> "NoisyDifference":

@@ -25,13 +25,11 @@ FARTHEST = 10**6  # the most temperatures by which distances may differ, so that
 
 
 class Rival(NamedTuple):
-    """Another class that has votes.
-
-    lead : by how many half votes it is behind before tied items are chosen: 2 n for exactly n votes (which may be
-        negative), 2 n + 1 for more than n and less than n + 1
-    """
+    """Another class that has votes."""
 
     tied: int  # how many items of the tie at rank k belong to it
+    # By how many half votes it is behind before tied items are chosen: 2 n for exactly n votes (which may be
+    # negative), 2 n + 1 for more than n and less than n + 1.
     lead: int
 
 

@@ -105,16 +105,12 @@ def _chosen(flags: Any, count: int, name: str) -> LongTensor:
 
 
 class ShownNeighbors(NamedTuple):
-    """The nearest items of one query.
+    """The nearest items of one query."""
 
-    items : (c,) positions in the gallery, nearest first; tied items are in the order of the gallery
-    distances : (c,) rounded to float32, and equal where items are tied
-    first, size : (c,) for each item, the position in this list where its tie begins, and how many items the tie
-        holds, including items that are not listed
-    """
-
-    items: IntArray
-    distances: npt.NDArray[np.float32]
+    items: IntArray  # (c,) positions in the gallery, nearest first; tied items are in the order of the gallery
+    distances: npt.NDArray[np.float32]  # (c,) rounded to float32, and equal where items are tied
+    # first, size: (c,) for each item, the position in this list where its tie begins, and how many items the
+    # tie holds, including items that are not listed.
     first: IntArray
     size: IntArray
 

@@ -21,11 +21,8 @@ from tieproof.ties import Array
 
 PARQUET = "a Parquet file (.parquet)"
 
-MOST_EXACT = 2**53
-"""Beyond it, a float64 no longer tells an integer from its neighbors."""
-
-BATCH = 2**21
-"""The number of bytes that are decoded at a time."""
+MOST_EXACT = 2**53  # beyond it, a float64 no longer tells an integer from its neighbors
+BATCH = 2**21  # the number of bytes that are decoded at a time
 
 
 @contextmanager

@@ -23,14 +23,12 @@ from tieproof.ties import Array
 
 KIND = "sparse rows of big-ann-benchmarks (.csr)"
 
-PARTS = ("indptr", "indices", "data", "shape", "format")
-"""The arrays in which SciPy stores rows."""
+PARTS = ("indptr", "indices", "data", "shape", "format")  # the arrays in which SciPy stores rows
 
 IN_LINES = "JSON on lines (.jsonl)"
 EXPECTED = 'Write {"id": …, "vector": {term: weight}} on each line, with the same fields.'
 
-HEADER = 24
-"""Bytes of three numbers."""
+HEADER = 24  # bytes of three numbers
 
 
 def of_archive(path: File, entries: Mapping[str, Entry]) -> Entry:

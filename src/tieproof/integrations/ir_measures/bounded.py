@@ -13,22 +13,17 @@ from tieproof.errors import InputError
 from tieproof.kit import Bound
 from tieproof.measures import REGISTRY, Definition, Measure
 
-ByQuery = dict[Any, dict[Any, Any]]
-"""A grade or a score for each document of each query."""
+ByQuery = dict[Any, dict[Any, Any]]  # a grade or a score for each document of each query
 
 
 class View(NamedTuple):
-    """How a measure reads the judgments.
+    """How a measure reads the judgments."""
 
-    rel : the lowest grade that is relevant; None for measures that read grades; -infinity for Judged, which counts
-        negative grades, too
-    gains : (grade, gain) for each grade that is replaced by another number
-    judged_only : whether documents without a judgment, or with a negative one, are removed from the ranking
-    """
-
+    # The lowest grade that is relevant; None for measures that read grades; -infinity for Judged, which counts
+    # negative grades, too.
     rel: float | None
-    gains: tuple[tuple[int, int], ...]
-    judged_only: bool
+    gains: tuple[tuple[int, int], ...]  # (grade, gain) for each grade that is replaced by another number
+    judged_only: bool  # whether documents without a judgment, or with a negative one, are removed from the ranking
 
     def of_qrels(self, qrels: ByQuery) -> ByQuery:
         """Return the judgments as the measure reads them."""

@@ -10,8 +10,7 @@ from tieproof import evaluate_diversity
 from tieproof.errors import InputError, warn
 from tieproof.integrations.ir_measures.bounded import BOUND, JUDGED_ONLY, REL, ByQuery, View, WithBound, only
 
-OfSubtopics = dict[Any, dict[Any, dict[Any, Any]]]
-"""The grade of each document for each subtopic of each query."""
+OfSubtopics = dict[Any, dict[Any, dict[Any, Any]]]  # the grade of each document for each subtopic of each query
 
 
 class DiversityView(NamedTuple):

@@ -15,8 +15,7 @@ from tieproof.integrations.ir_measures.bounded import BOUNDS, MEASURES, BoundedM
 from tieproof.integrations.ir_measures.diverse import DIVERSITY, DiversityMeasure, DiversityView, by_subtopic, scores
 from tieproof.kit import Bound, check_choice
 
-ALL: dict[str, WithBound] = {**MEASURES, **DIVERSITY}
-"""All measures with a bound, by their names in ir_measures."""
+ALL: dict[str, WithBound] = {**MEASURES, **DIVERSITY}  # all measures with a bound, by their names in ir_measures
 
 SHARED: dict[type, str] = {
     type(getattr(ir_measures, name)): name

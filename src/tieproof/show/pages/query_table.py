@@ -65,17 +65,13 @@ def packed(values: npt.NDArray[Any]) -> Packed:
 def query_table(
     ids: npt.NDArray[Any],
     order: npt.NDArray[np.int64],
-    groups: npt.NDArray[Any] | None,
+    groups: npt.NDArray[Any] | None,  # the category of each query; None if there are no categories
     choices: Sequence[MeasureChoice],
     fixed: Mapping[str, npt.NDArray[Any]],
-    heads: Mapping[str, str],
+    heads: Mapping[str, str],  # the columns of a choice, with their meaning
     flag: str | None = None,
 ) -> QueryTable:
-    """The table of all queries in a given order; if room is short, measures are left out first, then queries.
-
-    groups : the category of each query; None if there are no categories
-    heads : the columns of a choice, with their meaning
-    """
+    """The table of all queries in a given order; if room is short, measures are left out first, then queries."""
     order = order[:MOST_QUERIES]
     names = [printable(name) for name in ids[order].tolist()]
     taken_by_names = list(accumulate(map(_characters, names)))
