@@ -17,26 +17,26 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_200,
+    "inputs": 9_195,
     "distances": 4_729,
     "engine": 4_864,
-    "native": 850,
+    "native": 845,
     "measures": 6_348,
-    "show": 1_504,
-    "evaluation": 7_805,
-    "analyses": 9_413,
+    "show": 1_500,
+    "evaluation": 7_798,
+    "analyses": 9_406,
     "trials": 12_444,
-    "compat": 2_796,
-    "integrations": 2_519,
-    "cli": 2_995,
+    "compat": 2_787,
+    "integrations": 2_511,
+    "cli": 2_994,
     "data": 22,
     "tieproof": 886,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_375
+LINES_OF_SOURCE = 66_329
 LINES_OF_KERNELS = 7_520
-WORDS_OF_DOCS = 55_664
+WORDS_OF_DOCS = 55_140
 PUBLIC_NAMES = 123
 LINES_OF_TESTS = 66_957
 

@@ -205,17 +205,17 @@ def _asked(batches: Sequence[Batch], run: int, runner: Runner, kept: PartsFolder
     """The answers to all batches; those that are not kept in the journal are asked for, and written to it."""
     limits, total = runner.limits, len(batches)
     watch = progress_bar(total, f"batches of run {run}", 1.0) if progress else unwatched(total)
-    given = list[Answers]()
+    given, used = list[Answers](), 0.0
     with watch as advance:
         for at, batch in enumerate(batches):
             name = f"run-{run}-batch-{at}"
             if name not in kept:
-                total_left = (limits.total_seconds or math.inf) - sum(each.seconds for each in given)
-                left = min(total_left, limits.seconds)
+                left = min((limits.total_seconds or math.inf) - used, limits.seconds)
                 answers = runner.run(batch, left) if left > 0 else all_refused(batch, LATE)
                 kept.write(name, **answers.arrays())
             with kept.opened(name) as arrays:
                 given.append(Answers.of(arrays))
+            used += given[-1].seconds
             advance(1)
     return given
 
