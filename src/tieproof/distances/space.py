@@ -12,8 +12,9 @@ from tieproof.distances.bits import Bits
 from tieproof.distances.codes import CodedTile
 from tieproof.distances.exact import reals, words
 from tieproof.distances.exact.bounds import SAFETY, UNIT_ROUNDOFF, Intervals
+from tieproof.distances.exact.equal import spans
 from tieproof.distances.exact.reals import Digits
-from tieproof.distances.exact.rows import Rows, spans
+from tieproof.distances.exact.rows import Rows
 from tieproof.distances.exact.slices import LARGEST_BATCH, ExactRows, PairBatch
 from tieproof.distances.exact.terms import PreparedTerms
 from tieproof.distances.exact.words import SumOfWords

@@ -14,7 +14,7 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.exact.bounds import UNIT_ROUNDOFF, gamma
-from tieproof.distances.exact.rows import spans
+from tieproof.distances.exact.equal import spans
 from tieproof.engine.problem import Noise, Search
 from tieproof.errors import InputError, about
 from tieproof.evaluation.noise import parse_radius
