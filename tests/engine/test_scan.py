@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tieproof.distances.exact.rows import Statistics, scan
+from tieproof.distances.exact.equal import Statistics, scan
 from tieproof.errors import InputError
 
 SCALES = {

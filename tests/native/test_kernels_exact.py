@@ -15,7 +15,8 @@ from kernels import scan as scan_reference
 from kernels import slices as slices_reference
 from kernels import words as words_reference
 from tieproof.distances.exact import bounds, reals, slices, words
-from tieproof.distances.exact.rows import Statistics, row_units, scan_block
+from tieproof.distances.exact.equal import Statistics, scan_block
+from tieproof.distances.exact.rows import row_units
 
 Random = np.random.Generator
 Array = npt.NDArray[Any]

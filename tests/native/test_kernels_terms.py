@@ -7,21 +7,11 @@ import pytest
 
 from kernel_levels import LEVELS, at
 from kernels import terms as reference
+from sparse_kernel_rows import WIDTH, rows_of
 from tieproof.distances.exact import terms
-from tieproof.distances.exact.terms import Terms
 
 levels = pytest.mark.parametrize("level", LEVELS)
 both_types = pytest.mark.parametrize("dtype", [np.float32, np.float64])
-
-WIDTH = 9
-
-
-def rows_of(random: np.random.Generator, count: int, dtype: Any) -> Terms:
-    """Rows of any number of entries, some of none; the numbers are whole, so that no fused product differs."""
-    held = random.random((count, WIDTH)) < random.random((count, 1))
-    starts = np.append(0, np.cumsum(held.sum(axis=1)))
-    values = random.integers(-9, 10, size=starts[-1]).astype(dtype)
-    return Terms(starts, np.nonzero(held)[1].astype(np.int32), values)
 
 
 @levels

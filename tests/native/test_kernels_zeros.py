@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from kernel_levels import LEVELS, at
+from kernels import terms as of_terms
 from kernels import zeros as reference
+from sparse_kernel_rows import WIDTH, rows_of
+from tieproof.distances.exact import terms
 from tieproof.engine import zeros
+from tieproof.engine.pieces import NearPairs
 from tieproof.engine.structures import Targets
 
 levels = pytest.mark.parametrize("level", LEVELS)
@@ -31,7 +35,7 @@ def targets_of(random: np.random.Generator, queries: int, rows: int, items: int)
 def test_weights_of_zeros(turned: bool, dtype: Any, level: str) -> None:
     random = np.random.default_rng(5)
     for rows, items, start in ((1, 1, 0), (4, 30, 0), (9, 17, 8), (3, 40, 25)):
-        entries = random.integers(0, 2, (rows, items)).astype(dtype)
+        entries = random.choice(np.array([-0.0, 0.0, 1.0], dtype=dtype), (rows, items))
         entries = np.ascontiguousarray(entries.T) if turned else entries
         targets, weight = targets_of(random, 12, rows, 70), random.integers(1, 5, size=items)
         known = np.where(random.random(12) < 0.5, -1, 3)
@@ -44,7 +48,43 @@ def test_weights_of_zeros(turned: bool, dtype: Any, level: str) -> None:
 @levels
 @both_types
 def test_hidden_zeros(dtype: Any, level: str) -> None:
-    entries = np.random.default_rng(6).integers(-1, 2, (5, 37)).astype(dtype)
-    expected = np.where(entries == 0, dtype(-7), entries)
-    at(level, zeros.hide_zeros)(entries, -7.0)
+    entries = np.random.default_rng(6).choice(np.array([-1.0, -0.0, 0.0, 1.0], dtype=dtype), (5, 37))
+    expected = np.where((entries == 0) & np.signbit(entries), dtype(-np.inf), entries)
+    at(level, zeros.hide_zeros)(entries)
     assert entries.tobytes() == expected.tobytes()
+
+
+@levels
+@both_types
+def test_items_that_are_not_listed(dtype: Any, level: str) -> None:
+    random = np.random.default_rng(7)
+    for rows, items, start in ((1, 1, 0), (4, 30, 0), (9, 17, 8), (3, 40, 25)):
+        x, y = rows_of(random, rows, dtype), rows_of(random, items, dtype)
+        entries = np.empty((rows, items), dtype=dtype)
+        of_terms.products(x, y, entries)
+        postings, _ = terms.inverted(x, y, WIDTH)
+        room = NearPairs(*(np.empty(rows * items, dtype=kind) for kind in (np.int32, np.int32, dtype)))
+        sums, met = np.full(rows, -0.0, dtype=dtype), np.empty(rows, dtype=np.int32)
+        apart = np.zeros(rows, dtype=np.int64), np.empty(items, dtype=np.int64)
+        found = at(level, zeros.list_products)(postings, y, sums, met, room, *apart)
+        listed = room.first(found)
+        shared = np.argwhere(~((entries.T == 0) & np.signbit(entries.T)))
+        order = np.lexsort((listed.row, listed.item))
+        assert np.column_stack([listed.item, listed.row])[order].tolist() == shared.tolist()
+        assert listed.entry[order].tobytes() == entries.T[shared[:, 0], shared[:, 1]].tobytes()
+        if found:
+            own = sums.copy(), met, room.first(found - 1), apart[0].copy(), apart[1].copy()
+            assert at(level, zeros.list_products)(postings, y, *own) == -1
+
+        targets, weight = targets_of(random, 12, rows, 70), random.integers(1, 5, size=items)
+        first, before = np.searchsorted(targets.row, np.arange(rows + 1)), np.append(0, np.cumsum(weight))
+        known = np.where(random.random(12) < 0.5, -1, 3)
+        counted, expected = ([np.arange(12), known.copy()] for _ in range(2))
+        at(level, zeros.count_unlisted)(listed, targets, first, before, start, apart[0], *counted)
+        reference.count_zeros(entries, False, targets, start, weight, *expected)
+        assert counted[0].tolist() == expected[0].tolist()
+        noted = np.flatnonzero(counted[1] != known)
+        assert {*np.flatnonzero(expected[1] != known).tolist()} <= {*noted.tolist()}
+        own = entries[targets.row[noted], counted[1][noted] - start]
+        assert (own == 0).all()
+        assert np.signbit(own).all()

@@ -17,9 +17,9 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_195,
-    "distances": 4_729,
-    "engine": 4_864,
+    "inputs": 9_217,
+    "distances": 4_776,
+    "engine": 4_957,
     "native": 845,
     "measures": 6_348,
     "show": 1_500,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_329
-LINES_OF_KERNELS = 7_520
+LINES_OF_SOURCE = 66_491
+LINES_OF_KERNELS = 7_668
 WORDS_OF_DOCS = 55_140
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 66_957
+LINES_OF_TESTS = 67_008
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances.codes import FASTEST_WAY, IN_STEP, ByteArray, CharArray, arranged
-from tieproof.distances.exact.rows import Rows, spans
+from tieproof.distances.exact.equal import spans
+from tieproof.distances.exact.rows import Rows
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, IntArray

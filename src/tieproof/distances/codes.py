@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.exact.bounds import ARITHMETIC, SAFETY, UNIT_ROUNDOFF
-from tieproof.distances.exact.rows import Rows, spans
+from tieproof.distances.exact.equal import spans
+from tieproof.distances.exact.rows import Rows
 from tieproof.native.calls import Output, native
 from tieproof.native.loading import best_library
 from tieproof.native.threads import for_each

@@ -109,7 +109,7 @@ class Cosine(InnerSpace):
         if self.relative:
             return keys, error / (1 - error) * np.abs(keys)
         error += bounds.underflow(self.items.dimensions, FLOAT64)
-        return keys, np.where(lengths > 0, error, 0.0)
+        return keys, np.where((lengths > 0) & ~self.share_nothing(products), error, 0.0)
 
     def sharp_keys(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """Minus the squared sine, from exact differences."""

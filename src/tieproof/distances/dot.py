@@ -83,7 +83,8 @@ class Dot(InnerSpace):
         if self.relative:
             return keys, error / (1 - error) * keys
         lengths = self.queries.norm[rows] * self.items.norm[columns]
-        return keys, error * lengths + bounds.underflow(self.items.dimensions, FLOAT64)
+        errors = error * lengths + bounds.underflow(self.items.dimensions, FLOAT64)
+        return keys, np.where(self.share_nothing(keys), 0.0, errors)
 
     def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """Return x.(y - c), where c is the common row: x.c is the same for all items."""

@@ -10,9 +10,9 @@ from tieproof.distances.codes import CodedTile, Codes
 from tieproof.distances.exact import bounds
 from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.rows import Rows
-from tieproof.distances.exact.terms import PreparedTerms, products
+from tieproof.distances.exact.terms import products
 from tieproof.distances.space import FLOAT32, FLOAT64, INT8, Entries, Resources, Space
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import BoolArray, FloatArray, IntArray
 
 NO_UNDERFLOW = 2.0**-60
 """Products of two magnitudes of at least this size do not underflow, in float32 and in float64."""
@@ -35,10 +35,10 @@ class InnerSpace(Space):
         if items.sparse:
             self.sum_of_words = None
         self.pair_error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64)
+        ready = min(_smallest_ready(queries, normalize), _smallest_ready(items, normalize))
+        self.no_underflow = ready >= NO_UNDERFLOW
         # If no entry is negative and nothing underflows, the error is relative to the product itself (README, 2).
-        self.relative = not (queries.negative or items.negative) and (
-            min(_smallest_ready(queries, normalize), _smallest_ready(items, normalize)) >= NO_UNDERFLOW
-        )
+        self.relative = not (queries.negative or items.negative) and self.no_underflow
 
     def choose_tiles(self, resources: Resources) -> None:
         """Choose the type of the products, and how many dimensions are summed at a time."""
@@ -58,7 +58,7 @@ class InnerSpace(Space):
             self.product_error = self.product_errors
             self.prepare_rows(self.normalize)
         self.describe_tiles()
-        self.zeros_tie = self.items.sparse and self.relative and not self.integers and self.entries_are_nearness
+        self.zeros_tie = self.items.sparse and self.no_underflow and not self.form.shift.any()
 
     def choose_bits(self) -> None:
         """Compute tiles from the bits of rows of two values."""
@@ -99,7 +99,7 @@ class InnerSpace(Space):
         if self.codes is not None:
             return codes.product(*self.codes, rows, columns)
         queries, items = self.prepared
-        if isinstance(queries, PreparedTerms) and isinstance(items, PreparedTerms):
+        if self.items.sparse:
             return products(queries[rows], items[columns], self.items.embeddings.shape[1])
         x, y = queries[rows], items[columns]
         if self.tile_type == FLOAT32 and self.resources.chunk == short_sums.SUMMED and short_sums.sums_by_vectors():
@@ -108,6 +108,10 @@ class InnerSpace(Space):
         for start in range(self.chunk, x.shape[1], self.chunk):
             tile += x[:, start : start + self.chunk] @ y[:, start : start + self.chunk].T
         return tile
+
+    def share_nothing(self, products: FloatArray) -> BoolArray:
+        """Return which `inner_products` are those of sparse rows that share no term, and so exactly 0."""
+        return np.asarray((products == 0) & np.signbit(products) & self.items.sparse)
 
     def coded_tile(self, rows: slice, columns: slice) -> CodedTile | None:
         """Return the codes of some rows."""

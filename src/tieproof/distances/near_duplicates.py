@@ -16,7 +16,8 @@ import numpy as np
 
 from tieproof.distances.exact import bounds
 from tieproof.distances.exact.bounds import Intervals
-from tieproof.distances.exact.rows import Rows, describe, scan, share_divisor, spans
+from tieproof.distances.exact.equal import scan, spans
+from tieproof.distances.exact.rows import Rows, describe, share_divisor
 from tieproof.distances.exact.slices import ExactRows
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.space import FLOAT64, Error, KeyScale, NearnessForm, Space

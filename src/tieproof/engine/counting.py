@@ -23,7 +23,7 @@ from tieproof.engine.problem import Progress
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import count_pairs, resolve
 from tieproof.engine.structures import Counted, NearLimits, Targets, Thresholds, Tile, TileColumns, TileMemory, Work
-from tieproof.engine.zeros import HIDDEN, Zeros, hide_zeros
+from tieproof.engine.zeros import Zeros, hide_zeros, list_sharing
 from tieproof.native.calls import Output, native, packed
 from tieproof.native.threads import borrowed, for_each, stripes
 from tieproof.ties import Array, FloatArray
@@ -52,6 +52,10 @@ class RowStripe(NamedTuple):
     stop: int
     columns: TileColumns
     lock: Lock
+
+
+SideOfPairs = tuple[RowStripe, slice, NearPairs]
+"""A stripe of query rows, items, and pairs of both."""
 
 
 class Area(NamedTuple):
@@ -116,7 +120,7 @@ class TileLoop:
         self.stop = Event()
         self.zeros = Zeros(ranked.targets, space.items.weight) if space.zeros_tie else None
         few = slice(0, 1)
-        self.sifts = space.coded_tile(few, few) is not None
+        self.sifts = self.zeros is not None or space.coded_tile(few, few) is not None
         self.sifted, self.written = 0, 0  # how many tiles had few near pairs, and too many
 
     def run(self) -> None:
@@ -177,34 +181,61 @@ class TileLoop:
         if other is not None:
             with other.lock:
                 self.zeros.take(slice(other.start, other.stop), other.rows.start, stripe.rows, entries, turned=True)
-        hide_zeros(entries, HIDDEN)
+        hide_zeros(entries)
 
     def sift(self, stripe: RowStripe, items: slice, other: RowStripe | None, desk: CountingDesk) -> bool:
-        """Count the near pairs of a tile of codes, if they are few, as in most tiles; return whether they are.
+        """Count the near pairs of a tile without writing it, if they are few, and return whether they are.
 
-        Tiles of items of the same classes have many, because relevant items are near.
+        Tiles of codes have many for items of the same classes, because relevant items are near.
         """
-        worth = self.sifts and self.written <= FEWEST_WRITTEN + self.sifted
-        coded = self.space.coded_tile(stripe.rows, items) if worth else None
-        if coded is None:
+        if not self.sifts or self.written > FEWEST_WRITTEN + self.sifted:
             return False
-        nothing = np.empty((0, 0), dtype=self.space.tile_type)
-        tile, error = self.tile(stripe, items, nothing)
-        turned, turned_error = (tile, error) if other is None else self.tile(other, stripe.rows, nothing)
-        rows = TileSide(tile.form, stripe.columns.lowest, desk.near[0])
-        columns = TileSide(turned.form, nothing.ravel() if other is None else other.columns.lowest, desk.near[1])
-        found = sift(coded, rows, columns)
-        if found.of_rows < 0:
-            self.written += 1
-            return False
-        self.sifted += 1
-        self.count_near(stripe, desk.near[0].first(found.of_rows), tile, error, desk)
-        if other is not None:
-            self.count_near(other, desk.near[1].first(found.of_columns), turned, turned_error, desk)
-        return True
+        found = (
+            self.near_codes(stripe, items, other, desk)
+            if self.zeros is None
+            else self.sharing(stripe, items, other, desk)
+        )
+        self.written, self.sifted = self.written + (found is None), self.sifted + (found is not None)
+        for side, columns, pairs in found or ():
+            self.count_near(side, columns, pairs, desk)
+        return found is not None
 
-    def count_near(self, stripe: RowStripe, pairs: NearPairs, tile: Tile, error: Error, desk: CountingDesk) -> None:
+    def near_codes(
+        self, stripe: RowStripe, items: slice, other: RowStripe | None, desk: CountingDesk
+    ) -> list[SideOfPairs] | None:
+        """The near pairs of a tile of codes for each stripe that counts them; None if they are many."""
+        coded = self.space.coded_tile(stripe.rows, items)
+        assert coded is not None
+        form, turned = self.form.part(items), self.form.part(stripe.rows)
+        rows = TileSide(form, stripe.columns.lowest, desk.near[0])
+        lowest = np.empty(0, dtype=self.space.tile_type) if other is None else other.columns.lowest
+        found = sift(coded, rows, TileSide(form if other is None else turned, lowest, desk.near[1]))
+        if found.of_rows < 0:
+            return None
+        sides = [(stripe, items, desk.near[0].first(found.of_rows))]
+        return sides if other is None else [*sides, (other, stripe.rows, desk.near[1].first(found.of_columns))]
+
+    def sharing(
+        self, stripe: RowStripe, items: slice, other: RowStripe | None, desk: CountingDesk
+    ) -> list[SideOfPairs] | None:
+        """The same for the pairs of sparse rows that share a term; all others are counted together."""
+        assert self.zeros is not None
+        found, of_rows, of_items = list_sharing(self.space, stripe.rows, items, desk.near[0])
+        if found < 0:
+            return None
+        pairs = desk.near[0].first(found)
+        sides = [(stripe, items, pairs)]
+        with stripe.lock:
+            self.zeros.take_others(stripe.columns.first, items, pairs, of_rows)
+        if other is not None:
+            sides.append((other, stripe.rows, pairs.turned()))
+            with other.lock:
+                self.zeros.take_others(other.columns.first, stripe.rows, pairs.turned(), of_items)
+        return sides
+
+    def count_near(self, stripe: RowStripe, items: slice, pairs: NearPairs, desk: CountingDesk) -> None:
         """Count the near pairs of a tile for the queries of a stripe."""
+        tile, error = self.tile(stripe, items, np.empty((0, 0), dtype=self.space.tile_type))
         work, room, first = desk.work, desk.room, stripe.columns.first
 
         def count(start: int, undecided: int) -> Counted:

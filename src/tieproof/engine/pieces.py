@@ -41,6 +41,10 @@ class NearPairs(NamedTuple):
         """The first `count` pairs."""
         return NearPairs(self.row[:count], self.item[:count], self.entry[:count])
 
+    def turned(self) -> "NearPairs":
+        """The pairs of the transposed tile."""
+        return NearPairs(self.item, self.row, self.entry)
+
 
 class TileSide(NamedTuple):
     """One of the two sides whose queries count a tile.

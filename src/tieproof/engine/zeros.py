@@ -1,24 +1,25 @@
 """Sparse items that share no term with a query: a tie at nearness 0, of most items, that one of them stands for.
 
-Without negative weights an entry of a tile is 0 only for them. A tile hides them, and they are counted together.
+A product of sparse rows is -0.0 only for them. If few pairs of a tile share a term, only these are computed, and the
+others are counted together. Otherwise the tile is written, and hides them.
 """
 
 import numpy as np
 
-from tieproof.distances.space import Entries
+from tieproof.distances.exact.terms import Postings, inverted
+from tieproof.distances.space import Entries, Space
+from tieproof.engine.pieces import NearPairs
 from tieproof.engine.structures import Targets, Undecided
+from tieproof.inputs.sparse_rows import Terms
 from tieproof.native.calls import Output, native
-from tieproof.ties import IntArray
-
-HIDDEN = -1.0
-"""Below every nearness of rows without negative weights."""
+from tieproof.ties import Array, IntArray, SmallIntArray
 
 
 class Zeros:
     """How many items share no term with each query, and one of them."""
 
     def __init__(self, targets: Targets, weight: IntArray) -> None:
-        self.targets, self.weight = targets, weight
+        self.targets, self.weight, self.before = targets, weight, np.append(0, np.cumsum(weight))
         self.count = np.zeros(len(targets.row), dtype=np.int64)
         self.item = np.full_like(self.count, -1)
 
@@ -32,10 +33,50 @@ class Zeros:
         own = self.count[queries], self.item[queries]
         count_zeros(entries, turned, targets, items.start, self.weight[items], *own)
 
+    def take_others(self, first: IntArray, items: slice, listed: NearPairs, apart: IntArray) -> None:
+        """Count the items of a tile that are not listed for the queries of its rows, whose lock is held.
+
+        first : the first query of each row
+        apart : the first item of the tile that shares no term with each row
+        """
+        before = self.before[items.start : items.stop + 1] - self.before[items.start]
+        count_unlisted(listed, self.targets, first, before, items.start, apart, self.count, self.item)
+
     def undecided(self, length: IntArray) -> Undecided:
         """One item for each query, with the weight of all, among its so many thresholds."""
         query = np.flatnonzero((self.count > 0) & (length > 0))
         return Undecided(query, self.item[query], self.count[query], np.zeros_like(query), length[query])
+
+
+def list_sharing(space: Space, rows: slice, items: slice, room: NearPairs) -> tuple[int, IntArray, IntArray]:
+    """List the pairs of some rows and items that share a term, and return their number; -1 if there is no room.
+
+    Also returned are the first item that shares no term with each row, and the first such row of each item.
+    """
+    of_queries, of_items = space.prepared
+    postings, terms = inverted(of_queries[rows], of_items[items], space.items.embeddings.shape[1])
+    height, width = rows.stop - rows.start, items.stop - items.start
+    apart = np.zeros(height, dtype=np.int64), np.empty(width, dtype=np.int64)
+    sums, met = np.full(height, -0.0, dtype=space.tile_type), np.empty(height, dtype=np.int32)
+    return list_products(postings, terms, sums, met, room, *apart), *apart
+
+
+@native
+def list_products(
+    rows: Postings,
+    items: Terms,
+    sums: Array,
+    met: SmallIntArray,
+    pairs: Output[NearPairs],
+    of_rows: Output[IntArray],
+    of_items: Output[IntArray],
+) -> int:
+    """List the pairs that share a term, with their products, item after item; -1 if there is no room for them.
+
+    sums, met : working memory for each row; sums are -0.0
+    of_rows : the first item that shares no term with each row; at first 0
+    of_items : the first such row of each item
+    """
 
 
 @native
@@ -55,5 +96,22 @@ def count_zeros(
 
 
 @native
-def hide_zeros(entries: Output[Entries], hidden: float) -> None:
+def count_unlisted(
+    pairs: NearPairs,
+    targets: Targets,
+    first: IntArray,
+    before: IntArray,
+    start: int,
+    apart: IntArray,
+    count: Output[IntArray],
+    item: Output[IntArray],
+) -> None:
+    """Add the weights of the items of a tile, from `start` on, that are not listed; note one, if none was known.
+
+    first : the first query of each row; before : the weight of the items of the tile before each of them
+    """
+
+
+@native
+def hide_zeros(entries: Output[Entries]) -> None:
     """Put the zeros of a tile behind all thresholds."""

@@ -17,7 +17,7 @@ from tieproof.distances.cosine import CHORD, COSINE
 from tieproof.distances.dot import DOT
 from tieproof.distances.euclidean import EUCLIDEAN, SQEUCLIDEAN
 from tieproof.distances.exact.bounds import UNIT_ROUNDOFF, gamma
-from tieproof.distances.exact.rows import spans
+from tieproof.distances.exact.equal import spans
 from tieproof.engine.problem import Noise, Search
 from tieproof.errors import InputError, about
 from tieproof.evaluation.noise import parse_radius

@@ -11,12 +11,12 @@ from tieproof.errors import InputError
 from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
 from tieproof.inputs.documents import Documents
 from tieproof.inputs.multi_vectors import MultiVectors
-from tieproof.inputs.sparse_rows import SparseRows
+from tieproof.inputs.sparse_rows import SparseRows, Terms
 from tieproof.native.calls import native
-from tieproof.native.threads import for_each
+from tieproof.native.threads import for_each, stripes
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
-ROWS_AT_ONCE = 4096  # the number of sparse rows whose entries are converted at a time
+ROWS_AT_ONCE = 4096  # the number of sparse rows that a thread digests at a time
 MOST_DIGITS = 53  # the binary digits of a float64, to which longer floats are converted
 
 
@@ -153,15 +153,19 @@ def words_of(labels: Array) -> Words:
     return words ^ salt
 
 
+@native
+def digest_terms(rows: Terms, first: int, stop: int, sums: Words) -> None:
+    """Write the sums of the digests of the entries, each a term and a number, of the rows first … stop-1, (n, 2)."""
+
+
 def _digests_of_entries(rows: SparseRows, threads: int) -> Words:
-    """Return the sums of the digests of the entries, each a dimension and a number, of each row."""
-    sums = np.zeros((len(rows), 2), dtype=np.uint64)
-    for start in range(0, len(rows), ROWS_AT_ONCE):
-        length, entries = rows.entries_of(np.arange(start, min(start + ROWS_AT_ONCE, len(rows))))
-        given = np.empty((length.sum(), 2))
-        given[:, 0], given[:, 1] = rows.terms[entries], rows.values[entries]
-        digests = rows_digests(given, np.zeros(len(given), dtype=np.uint64), threads)
-        add_digests(start + np.repeat(np.arange(len(length)), length), digests, sums)
+    """Return the sums of the digests of the entries of each row."""
+    sums = np.empty((len(rows), 2), dtype=np.uint64)
+    for_each(
+        lambda some: digest_terms(rows.entries, some.start, some.stop, sums),
+        stripes(0, len(rows), ROWS_AT_ONCE),
+        threads,
+    )
     return sums
 
 

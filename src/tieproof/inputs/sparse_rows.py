@@ -1,7 +1,7 @@
 """`SparseRows`: rows of which only the entries that are not zero are kept, as learned sparse models return them."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,19 @@ MOST_TERMS = 2**31 - 1
 
 EXACT = 2.0**53
 """Integers up to here are exact in float64."""
+
+
+class Terms(NamedTuple):
+    """Sparse rows, as kernels read them: row r has the entries starts[r] … starts[r + 1]-1, with ascending terms."""
+
+    starts: IntArray
+    term: SmallIntArray
+    value: Array
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all entries."""
+        return self.term.nbytes + self.value.nbytes
 
 
 class SparseRows:
@@ -46,7 +59,12 @@ class SparseRows:
     @property
     def nbytes(self) -> int:
         """The bytes of all entries."""
-        return self.values.nbytes + self.terms.nbytes
+        return self.entries.nbytes
+
+    @property
+    def entries(self) -> Terms:
+        """The entries of all rows."""
+        return Terms(self.starts, self.terms, self.values)
 
     def __len__(self) -> int:
         """The number of rows."""

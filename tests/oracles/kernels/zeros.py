@@ -1,5 +1,6 @@
 """Zeros of a tile, in plain Python."""
 
+import math
 from typing import Any
 
 import numpy.typing as npt
@@ -16,6 +17,7 @@ def count_zeros(
         runs = targets.run[targets.first[query] : targets.last[query]].tolist()
         for place, of_item in enumerate(weight.tolist()):
             left_out = any(first <= start + place < last for first, last in runs)
-            if (entries[place, row] if turned else entries[row, place]) == 0 and not left_out:
+            entry = entries[place, row] if turned else entries[row, place]
+            if entry == 0 and math.copysign(1.0, entry) < 0 and not left_out:
                 count[query] += of_item
                 item[query] = start + place if item[query] < 0 else item[query]

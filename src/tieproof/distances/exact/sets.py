@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tieproof.distances.exact.rows import Rows, describe, first_equal, numbered, scan
+from tieproof.distances.exact.equal import first_equal, numbered, scan
+from tieproof.distances.exact.rows import Rows, describe
 from tieproof.inputs.multi_vectors import MultiVectors
 from tieproof.inputs.relevance import ranges
 from tieproof.ties import IntArray

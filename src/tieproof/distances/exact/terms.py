@@ -10,6 +10,7 @@ import numpy as np
 
 from tieproof.distances.exact import bounds
 from tieproof.distances.exact.rows import Rows
+from tieproof.inputs.sparse_rows import Terms
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
@@ -20,40 +21,46 @@ ITEMS_AT_ONCE = 16
 """The number of items whose products a kernel computes before it writes them."""
 
 
-class Terms(NamedTuple):
-    """Sparse rows, as kernels read them: row r has the entries starts[r] … starts[r + 1]-1, with ascending terms."""
+class Postings(NamedTuple):
+    """The entries of some rows, term by term: those of term t are at[t] … at[t + 1]-1."""
 
-    starts: IntArray
-    term: SmallIntArray
+    at: IntArray
+    row: SmallIntArray
     value: Array
 
-    @property
-    def nbytes(self) -> int:
-        """The bytes of all entries."""
-        return self.term.nbytes + self.value.nbytes
+
+@native
+def invert_terms(rows: Terms, postings: Output[Postings]) -> None:
+    """Write the postings of some rows; `at` has zeros before."""
 
 
 @native
 def products_of_terms(
-    rows: Terms,
-    items: Terms,
-    number: SmallIntArray,
-    dense: Array,
-    at: Output[IntArray],
-    row: Output[SmallIntArray],
-    value: Output[Array],
-    sums: Output[Array],
-    out: Output[Array],
+    rows: Postings, items: Terms, number: SmallIntArray, dense: Output[Array], sums: Output[Array], out: Output[Array]
 ) -> None:
-    """Write the product of each row with each item to out[row, item]; all other outputs are working memory.
+    """Write the product of each row with each item to out[row, item]; -0.0 if they share no term.
 
-    dense : (terms, rows) the entries of terms that many rows have, by their `number`, which is -1 for other terms
+    number : for each term that many rows have, its place in `dense`; -1 for other terms
+    dense : (such terms, rows) of -0.0, for the entries of these terms
+    sums : working memory
     """
 
 
 @native
 def products_of_term_pairs(x: Terms, y: Terms, rows: IntArray, items: IntArray, out: Output[FloatArray]) -> None:
-    """out[p] = the product of x[rows[p]] and y[items[p]], in float64."""
+    """out[p] = the product of x[rows[p]] and y[items[p]], in float64; -0.0 if they share no term."""
+
+
+@native
+def divide_terms(
+    given: Terms,
+    chosen: IntArray,
+    divisor: FloatArray,
+    norm: FloatArray,
+    term: Output[SmallIntArray],
+    value: Output[FloatArray],
+) -> None:
+    """Write the terms and the numbers of the chosen rows, each divided by its divisor and then by its norm."""
 
 
 FREQUENT = 16
@@ -66,32 +73,36 @@ MOST_COUNTED = 2**20
 def terms_of(rows: Rows, some: IntArray, dtype: Any, norm: FloatArray | None = None) -> Terms:
     """The divided entries of some distinct rows; `norm` divides them, too."""
     given, own = rows.embeddings, rows.first[some]
-    length, entries = given.entries_of(own)
-    value = given.values[entries].astype(np.float64)
-    value /= np.repeat(rows.divisor[some], length)
-    if norm is not None:
-        value /= np.repeat(norm[some], length)
-    return Terms(np.append(0, np.cumsum(length)), given.terms[entries], value.astype(dtype, copy=False))
+    starts = np.append(0, np.cumsum(given.starts[own + 1] - given.starts[own]))
+    term, value = np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1])
+    lengths = np.ones(len(some)) if norm is None else norm[some]
+    divide_terms(given.entries, own, rows.divisor[some], lengths, term, value)
+    return Terms(starts, term, value.astype(dtype, copy=False))
 
 
-def products(x: Terms, y: Terms, width: int) -> Array:
-    """The products of all rows x with all rows y, of so many dimensions, added in the type of the values."""
+def inverted(x: Terms, y: Terms, width: int) -> tuple[Postings, Terms]:
+    """The postings of rows x, and rows y, both of so many dimensions, or of few if many cannot be counted."""
     if width > MOST_COUNTED:
         used, own = np.unique(x.term, return_inverse=True)
         place = np.searchsorted(used, y.term)
         place[place == len(used)] = 0
         place = np.where(used[place] == y.term, place, len(used)) if len(used) else np.zeros_like(place)
         x, y, width = x._replace(term=own.astype(np.int32)), y._replace(term=place.astype(np.int32)), len(used) + 1
-    kind, count, height = x.value.dtype, len(x.term), len(x.starts) - 1
-    frequent = np.flatnonzero(FREQUENT * np.bincount(x.term, minlength=width) > height)
-    number = np.full(width, -1, dtype=np.int32)
+    postings = Postings(np.zeros(width + 1, np.int64), np.empty_like(x.term), np.empty_like(x.value))
+    invert_terms(x, postings)
+    return postings, y
+
+
+def products(x: Terms, y: Terms, width: int) -> Array:
+    """The products of all rows x with all rows y, of so many dimensions, added in the type of the values."""
+    postings, y = inverted(x, y, width)
+    kind, height = x.value.dtype, len(x.starts) - 1
+    having = np.diff(postings.at)
+    frequent = np.flatnonzero(FREQUENT * having > height)
+    number = np.full(len(having), -1, dtype=np.int32)
     number[frequent] = np.arange(len(frequent))
-    dense, some = np.zeros((len(frequent), height), dtype=kind), np.flatnonzero(number[x.term] >= 0)
-    dense[number[x.term[some]], np.repeat(np.arange(height), np.diff(x.starts))[some]] = x.value[some]
-    out = np.empty((height, len(y.starts) - 1), dtype=kind)
-    row, value = np.empty(count, dtype=np.int32), np.empty(count, dtype=kind)
-    at, sums = np.zeros(width + 1, dtype=np.int64), np.empty((ITEMS_AT_ONCE, height), dtype=kind)
-    products_of_terms(x, y, number, dense, at, row, value, sums, out)
+    dense, out = np.full((len(frequent), height), -0.0, kind), np.empty((height, len(y.starts) - 1), kind)
+    products_of_terms(postings, y, number, dense, np.empty((ITEMS_AT_ONCE, height), kind), out)
     return out
 
 

@@ -78,25 +78,30 @@ static inline uint64_t checksum_of(Doubles row, Words multipliers, double diviso
     return checksum;
 }
 
+/* Write the statistics of row `i`; return whether all of its numbers are finite. */
+static inline bool describe_row(Doubles row, Words multipliers, bool up_to_factor, int64_t i, const Statistics *of)
+{
+    Extremes found = extremes_of(row);
+    if (found.largest >= INFINITE)
+        return false;
+    double largest = number_of(found.largest);
+    int exponent = 1; /* 1 + the exponent of the power of two at or below `largest` */
+    if (largest > 0.0)
+        frexp(largest, &exponent);
+    AT(of->largest, i) = largest;
+    AT(of->smallest, i) = largest > 0.0 ? number_of(found.below_smallest + 1) : INFINITY;
+    AT(of->square, i) = sum_of_squares(row, exponent - 1);
+    AT(of->negative, i) = found.any > MAGNITUDE;
+    AT(of->checksum, i) = checksum_of(row, multipliers, up_to_factor && largest > 0.0 ? largest : 1.0);
+    return true;
+}
+
 KERNEL int64_t scan_block(
     Doubles block, Words multipliers, bool up_to_factor, int64_t start, const Statistics *statistics)
 {
-    Statistics of = *statistics;
-    for (int64_t i = 0; i < block.length; i++) {
-        Doubles row = ROW(block, i);
-        Extremes found = extremes_of(row);
-        if (found.largest >= INFINITE)
+    for (int64_t i = 0; i < block.length; i++)
+        if (!describe_row(ROW(block, i), multipliers, up_to_factor, start + i, statistics))
             return i;
-        double largest = number_of(found.largest);
-        int exponent = 1; /* 1 + the exponent of the power of two at or below `largest` */
-        if (largest > 0.0)
-            frexp(largest, &exponent);
-        AT(of.largest, start + i) = largest;
-        AT(of.smallest, start + i) = largest > 0.0 ? number_of(found.below_smallest + 1) : INFINITY;
-        AT(of.square, start + i) = sum_of_squares(row, exponent - 1);
-        AT(of.negative, start + i) = found.any > MAGNITUDE;
-        AT(of.checksum, start + i) = checksum_of(row, multipliers, up_to_factor && largest > 0.0 ? largest : 1.0);
-    }
     return -1;
 }
 

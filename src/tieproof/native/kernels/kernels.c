@@ -34,8 +34,8 @@
 #include "exact.inc"
 #include "rounding.inc"
 #include "digests.inc"
-#include "terms.h"
-#include "zeros.h"
+#include "terms.inc"
+#include "zeros.inc"
 #undef REAL
 #undef Reals
 #undef OF
@@ -54,8 +54,8 @@
 #include "exact.inc"
 #include "rounding.inc"
 #include "digests.inc"
-#include "terms.h"
-#include "zeros.h"
+#include "terms.inc"
+#include "zeros.inc"
 #undef REAL
 #undef Reals
 #undef OF
