@@ -36,29 +36,20 @@ def sum_of_entries(first: float, second: float, dimensions: int) -> float:
 
 @dataclass(frozen=True)
 class Distance:
-    """The record of a distance.
+    """The record of a distance."""
 
-    meaning : the formula, for documentation
-    space : ranks the items of one query
-    gauge : compares pairs of all queries, rounds distances and takes their differences
-    other_names : other common names of exactly this distance, in lower case with "_" between words
-    up_to_factor : whether rows that are positive multiples of each other are equal
-    bits : whether the embeddings are codes of bits, whose number may be given
-    several : whether an item has several vectors, of which the space ranks sets
-    sparse : whether the space ranks sparse rows, too
-    extent : a bound of the absolute distances of rows, given the bounds of both sides' entries and their dimensions
-    takes : checks embeddings, given their name and `bits`, and converts them to the form that the space ranks
-    """
-
-    meaning: str
-    space: "type[Space]"
-    gauge: "type[SpaceGauge]"
+    meaning: str  # the formula, for documentation
+    space: "type[Space]"  # ranks the items of one query
+    gauge: "type[SpaceGauge]"  # compares pairs of all queries, rounds distances and takes their differences
+    # Other common names of exactly this distance, in lower case with "_" between words.
     other_names: tuple[str, ...] = ()
-    up_to_factor: bool = False
-    bits: bool = False
-    several: bool = False
-    sparse: bool = False
+    up_to_factor: bool = False  # whether rows that are positive multiples of each other are equal
+    bits: bool = False  # whether the embeddings are codes of bits, whose number may be given
+    several: bool = False  # whether an item has several vectors, of which the space ranks sets
+    sparse: bool = False  # whether the space ranks sparse rows, too
+    # A bound of the absolute distances of rows, given the bounds of both sides' entries and their dimensions.
     extent: Callable[[float, float, int], float] = sum_of_entries
+    # Checks embeddings, given their name and `bits`, and converts them to the form that the space ranks.
     takes: Callable[[Any, str, int | None], Any] = any_numbers
 
 
@@ -93,11 +84,8 @@ DISTANCES = DistanceRegistry(
 SAME_ORDER = {"angular": "cosine", "angle": "cosine", "arccos": "cosine"}
 """Distances that are functions of ours, and rank alike, but have other values."""
 
-SPELLED_ALIKE = 0.75
-"""The least similarity, by `difflib`, of a misspelled name to the suggested one."""
-
-OF_SEVERAL = ("maxsim", "meanmaxsim")
-"""The distances of items of several vectors, which not all calls take."""
+SPELLED_ALIKE = 0.75  # the least similarity, by `difflib`, of a misspelled name to the suggested one
+OF_SEVERAL = ("maxsim", "meanmaxsim")  # the distances of items of several vectors, which not all calls take
 
 
 def our_name(name: str) -> str:

@@ -15,8 +15,7 @@ from tieproof.native.calls import Output, native
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, IntArray
 
-MOST_DIMENSIONS = 2**22
-"""Up to this many dimensions, halves of squared norms are exact in float32."""
+MOST_DIMENSIONS = 2**22  # up to this many dimensions, halves of squared norms are exact in float32
 
 OF_SIGNS, OF_BITS = 2.0, 0.5
 """How much smaller a product is for each entry that differs, if entries are -1 and 1, or 0 and 1."""
@@ -30,13 +29,10 @@ def differing_tile(
     of_item: Array,
     first: int,
     each: float,
-    way: int,
+    way: int,  # the fastest way that may be used; all of them give the same numbers
     out: Output[Array],
 ) -> None:
-    """out[i, j] = of_row[i] + of_item[j] - each * the number of bits that differ between row i and item first + j.
-
-    way : the fastest way that may be used; all of them give the same numbers
-    """
+    """out[i, j] = of_row[i] + of_item[j] - each * the number of bits that differ between row i and item first + j."""
 
 
 def two_values(queries: Rows, items: Rows) -> float | None:

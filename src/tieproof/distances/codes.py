@@ -21,26 +21,16 @@ from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 CharArray = npt.NDArray[np.int8]
 ByteArray = npt.NDArray[np.uint8]
 
-LARGEST_CODE = 127
-"""The largest code of a row that is not made of integers."""
-
-MOST_DIMENSIONS = 2**15
-"""Up to this many dimensions, sums of products of codes and unsigned codes are below 2^31."""
+LARGEST_CODE = 127  # the largest code of a row that is not made of integers
+MOST_DIMENSIONS = 2**15  # up to this many dimensions, sums of products of codes and unsigned codes are below 2^31
 
 SMALLEST_SCALE = 2.0**-60
 """The codes of a row with a smaller scale are zeros, so that products of scales do not underflow in float32."""
 
-FASTEST_WAY = 2
-"""The fastest way to multiply codes, if the processor has it; tests choose others."""
-
-ROUNDED = 2.0**-50
-"""What is added to `lost` for the rounding of the divided rows and of the norms."""
-
-EXCESS = 128
-"""What is added to the codes of items, which the instructions of most processors take as unsigned bytes."""
-
-IN_BLOCK, IN_STEP = 16, 4
-"""A block contains the codes of 16 items, and 4 codes of an item lie side by side."""
+FASTEST_WAY = 2  # the fastest way to multiply codes, if the processor has it; tests choose others
+ROUNDED = 2.0**-50  # what is added to `lost` for the rounding of the divided rows and of the norms
+EXCESS = 128  # what is added to the codes of items, which the instructions of most processors take as unsigned bytes
+IN_BLOCK, IN_STEP = 16, 4  # a block contains the codes of 16 items, and 4 codes of an item lie side by side
 
 
 @cache
@@ -75,19 +65,15 @@ def arrange_codes(codes: CharArray, excess: int, blocks: Output[ByteArray]) -> N
 @native
 def multiply_codes(
     rows: CharArray,
-    total: SmallIntArray,
+    total: SmallIntArray,  # (r, 2) the sum of the codes of each row, and another number
     row_scale: Array,
     blocks: ByteArray,
     item_scale: Array,
     first: int,
-    way: int,
+    way: int,  # the fastest way that may be used; all of them give the same products
     out: Output[Array],
 ) -> None:
-    """out[i, j] = rows[i] . the codes of item first + j of the blocks, times the scales of both.
-
-    total : (r, 2) the sum of the codes of each row, and another number
-    way : the fastest way that may be used; all of them give the same products
-    """
+    """out[i, j] = rows[i] . the codes of item first + j of the blocks, times the scales of both."""
 
 
 @native
@@ -96,16 +82,13 @@ def multiply_pairs_of_codes(
     finer_x: CharArray,
     y: CharArray,
     finer_y: CharArray,
-    total: SmallIntArray,
+    total: SmallIntArray,  # (n, 2) the sums of the codes, and of the finer codes, of y
     rows: IntArray,
     columns: IntArray,
     way: int,
     out: Output[FloatArray],
 ) -> None:
-    """out[i] = x[rows[i]] . y[columns[i]], where finer codes are 254 times smaller.
-
-    total : (n, 2) the sums of the codes, and of the finer codes, of y
-    """
+    """out[i] = x[rows[i]] . y[columns[i]], where finer codes are 254 times smaller."""
 
 
 class Encoded(NamedTuple):
@@ -205,22 +188,16 @@ def arranged(codes: CharArray, excess: int) -> ByteArray:
 
 
 class CodedTile(NamedTuple):
-    """The codes of consecutive rows and items, whose products are compared as they are computed.
-
-    total : (r, 2) the sum of the codes of each row, and another number
-    blocks : codes of items in blocks, of which the tile has `item_scale.size` from `first` on
-    way : the fastest way that may be used
-    row, column : the first distinct query row and item
-    """
+    """The codes of consecutive rows and items, whose products are compared as they are computed."""
 
     rows: CharArray
-    total: SmallIntArray
+    total: SmallIntArray  # (r, 2) the sum of the codes of each row, and another number
     row_scale: Array
-    blocks: ByteArray
+    blocks: ByteArray  # codes of items in blocks, of which the tile has `item_scale.size` from `first` on
     item_scale: Array
     first: int
-    way: int
-    row: int
+    way: int  # the fastest way that may be used
+    row: int  # row, column: the first distinct query row and item
     column: int
 
 

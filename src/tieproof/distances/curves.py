@@ -25,8 +25,7 @@ class Curve(NamedTuple):
     error: float  # relative error of `distance_of`
 
 
-_LARGEST_EXPONENT = 1023
-"""The exponent of the largest power of two among float64."""
+_LARGEST_EXPONENT = 1023  # the exponent of the largest power of two among float64
 
 
 def curve(shape: int, scale: Fraction = Fraction(1)) -> Curve:

@@ -35,8 +35,7 @@ def minus_products(exact: ExactRows, batch: PairBatch) -> Sums:
     return batch.sums(slices.dots(*batch), -1, of_row, -b_with_c)
 
 
-LARGEST_SCALE = 2.0**600
-"""The numbers of formats, divided or multiplied by this, are in the range of float64."""
+LARGEST_SCALE = 2.0**600  # the numbers of formats, divided or multiplied by this, are in the range of float64
 
 
 class Dot(InnerSpace):

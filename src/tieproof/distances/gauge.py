@@ -19,21 +19,16 @@ from tieproof.inputs.arrays import Embeddings, as_numbers
 from tieproof.native.threads import stripes
 from tieproof.ties import FloatArray, IntArray
 
-NEAR = 2.0**-50
-"""The relative error of `Gauge.near`, and of values computed with it."""
+NEAR = 2.0**-50  # the relative error of `Gauge.near`, and of values computed with it
 
 
-LONGEST_SUM = 2**16
-"""The most dimensions of a product that are summed at a time, so that its error bound stays valid."""
+LONGEST_SUM = 2**16  # the most dimensions of a product that are summed at a time, so that its error bound stays valid
 
 CHUNK_PAIRS = 2**14
 """The number of pairs whose exact keys, Python numbers of some hundred bytes each, are in memory at a time."""
 
-LARGEST_STRIPE = 512
-"""The most queries at a time; more do not make the product faster."""
-
-COLUMNS = 2048
-"""The number of item rows that are prepared at a time."""
+LARGEST_STRIPE = 512  # the most queries at a time; more do not make the product faster
+COLUMNS = 2048  # the number of item rows that are prepared at a time
 
 
 FUNCTION_ROWS, FUNCTION_COLUMNS, FUNCTION_ENTRIES = 256, 4096, 2**24
@@ -135,12 +130,10 @@ class Gauge(ABC):
 
 
 class SpaceGauge(Gauge):
-    """A gauge made from a space.
-
-    sums : returns the exact keys of pairs, or the sums from which they are computed
-    """
+    """A gauge made from a space."""
 
     space: Any
+    # Returns the exact keys of pairs, or the sums from which they are computed.
     sums: Callable[[ExactRows, PairBatch], Sums]
 
     def __init__(self, space: Space) -> None:
@@ -261,8 +254,7 @@ class SpaceGauge(Gauge):
         return first, second
 
 
-SLACK = 2.0**-48
-"""The relative error of a few operations, with a margin; noise is rounded outward by far more."""
+SLACK = 2.0**-48  # the relative error of a few operations, with a margin; noise is rounded outward by far more
 
 
 def widened(low: FloatArray, high: FloatArray, by: FloatArray | float = 0.0) -> tuple[FloatArray, FloatArray]:

@@ -23,8 +23,7 @@ from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.space import FLOAT64, Error, KeyScale, NearnessForm, Space
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
-FIRST_ROWS = 16
-"""The number of rows that usually show that rows are no near-duplicates."""
+FIRST_ROWS = 16  # the number of rows that usually show that rows are no near-duplicates
 
 LARGEST_RATIO = 2.0**60
 """The most that the common row may exceed the differences; float64 has no closer neighbors of normal numbers."""

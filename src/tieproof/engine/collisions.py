@@ -22,14 +22,9 @@ from tieproof.ties import FloatArray, IntArray, SmallIntArray, WordArray
 
 States = npt.NDArray[np.int8]
 
-APART, CLOSE, OPEN = 0, 1, 2
-"""The states of the gap between an item and the next one."""
-
-UNORDERED = 4
-"""Added to the state if float64 cannot decide which of the two neighbors is nearer."""
-
-TINY = 2.0**-1068
-"""More than the rounding errors of subnormal numbers, and negligible compared with normal numbers."""
+APART, CLOSE, OPEN = 0, 1, 2  # the states of the gap between an item and the next one
+UNORDERED = 4  # added to the state if float64 cannot decide which of the two neighbors is nearer
+TINY = 2.0**-1068  # more than the rounding errors of subnormal numbers, and negligible compared with normal numbers
 
 
 class DistanceScale(NamedTuple):
@@ -58,18 +53,13 @@ class CollidingItems(NamedTuple):
 
 
 class OrderedItems(NamedTuple):
-    """The sorted columns of the items in each ranking.
+    """The sorted columns of the items in each ranking."""
 
-    order : (q, w) columns, of which the first ranked[q] are ranked; in no order if nothing in the ranking is tied
-    states : (q, w) the state of the gap after each position
-    ranked : (q,) the number of ranked columns
-    open : (q,) the number of open gaps in each ranking
-    """
-
+    # (q, w) columns, of which the first ranked[q] are ranked; in no order if nothing in the ranking is tied.
     order: SmallIntArray
-    states: States
-    ranked: IntArray
-    open: IntArray
+    states: States  # (q, w) the state of the gap after each position
+    ranked: IntArray  # (q,) the number of ranked columns
+    open: IntArray  # (q,) the number of open gaps in each ranking
 
     def first(self, count: int) -> "OrderedItems":
         """The first `count` rankings."""
@@ -132,15 +122,13 @@ def write_ties(
     rankings: OrderedItems,
     items: CollidingItems,
     first: int,
-    single: bool,
+    single: bool,  # whether every column represents a single item
     room: Output[RowRoom],
     ties: Output[IntArray],
 ) -> Written:
     """Write the ties of at least two items, nearest first, as rows query, k, n, l and m.
 
     Writing starts at ranking `first` and stops before a ranking whose ties might not fit.
-
-    single : whether every column represents a single item
     """
 
 
@@ -238,8 +226,7 @@ STRIPES, OPEN_RANKINGS, MIRRORED = 0.125, 0.125, 0.5
 """The shares of the budget for the rankings of all threads, for those of which gaps are decided, and for values that
 are computed once for two rankings, which also take what prepared rows leave."""
 
-TIES = 2**14
-"""The number of ties that are written at a time."""
+TIES = 2**14  # the number of ties that are written at a time
 
 
 class FoundTies(NamedTuple):

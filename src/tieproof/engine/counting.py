@@ -28,17 +28,10 @@ from tieproof.native.calls import Output, native, packed
 from tieproof.native.threads import borrowed, for_each, stripes
 from tieproof.ties import Array, FloatArray
 
-DENSE = 0.3
-"""The number of items per threshold and row of a tile from which buckets are faster (measured)."""
-
-FEW_ITEMS = 40
-"""Up to this many items in a row are always placed one by one."""
-
-FIRST_ROWS = 16
-"""The number of rows of a transposed tile that are sampled to see whether it is crowded."""
-
-FEWEST_WRITTEN = 4
-"""So many more tiles of codes with many near pairs than with few are tried before all are written."""
+DENSE = 0.3  # the number of items per threshold and row of a tile from which buckets are faster (measured)
+FEW_ITEMS = 40  # up to this many items in a row are always placed one by one
+FIRST_ROWS = 16  # the number of rows of a transposed tile that are sampled to see whether it is crowded
+FEWEST_WRITTEN = 4  # so many more tiles of codes with many near pairs than with few are tried before all are written
 
 CROWDED = 0.03
 """The share of items nearer than the last threshold from which a tile is transposed before counting (measured)."""
@@ -54,20 +47,17 @@ class RowStripe(NamedTuple):
     lock: Lock
 
 
-SideOfPairs = tuple[RowStripe, slice, NearPairs]
-"""A stripe of query rows, items, and pairs of both."""
+SideOfPairs = tuple[RowStripe, slice, NearPairs]  # a stripe of query rows, items, and pairs of both
 
 
 class Area(NamedTuple):
-    """The tiles that are counted.
+    """The tiles that are counted."""
 
-    rows, items : distinct query rows, and distinct items; with `both`, two parts of the same rows, or one part twice
-    both : whether tiles are also counted for their columns, which are then query rows, too
-    """
-
+    # rows, items: distinct query rows, and distinct items; with `both`, two parts of the same rows, or one part
+    # twice.
     rows: slice
     items: slice
-    both: bool = False
+    both: bool = False  # whether tiles are also counted for their columns, which are then query rows, too
 
     @property
     def sides(self) -> list[tuple[slice, slice]]:

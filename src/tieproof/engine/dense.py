@@ -17,8 +17,7 @@ from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.ties import Array, ExtremeRankings, FloatArray, IntArray, Ties
 
-FEWEST_ENTRIES = 2**20
-"""The smallest number of entries for which another thread is worth its cost (measured)."""
+FEWEST_ENTRIES = 2**20  # the smallest number of entries for which another thread is worth its cost (measured)
 
 
 class ListRoom(NamedTuple):

@@ -23,16 +23,11 @@ CHUNK = 2**13
 
 @dataclass(frozen=True)
 class Ends(Ranked):
-    """Ranked queries whose thresholds are the far and the near ends of their relevant items, nearest first.
+    """Ranked queries whose thresholds are the far and the near ends of their relevant items, nearest first."""
 
-    gauge : of the distance of the ends
-    end : the distance of each threshold
-    is_far : whether it is a far end
-    """
-
-    gauge: SpaceGauge
-    end: FloatArray
-    is_far: BoolArray
+    gauge: SpaceGauge  # of the distance of the ends
+    end: FloatArray  # the distance of each threshold
+    is_far: BoolArray  # whether it is a far end
 
     def others(self, start: int, stop: int) -> tuple[IntArray, IntArray, IntArray]:
         """The others before each relevant item of the queries start … stop-1 of the block, nearest item first.
@@ -80,16 +75,13 @@ class Ends(Ranked):
 
 @dataclass(frozen=True)
 class Together(Ranked):
-    """The ties and the ends of each query, merged into one list of thresholds, so that tiles are searched once.
+    """The ties and the ends of each query, merged into one list of thresholds, so that tiles are searched once."""
 
-    ranked, ends : the queries with their ties alone, and with their ends alone; they receive the counts
-    first_of_tie : the first threshold of each tie of `ranked`, query after query
-    ties_before : (T + 1,) how many of the ties are before each threshold; all others before it are ends
-    """
-
+    # ranked, ends: the queries with their ties alone, and with their ends alone; they receive the counts.
     ranked: Ranked
     ends: Ends
-    first_of_tie: IntArray
+    first_of_tie: IntArray  # the first threshold of each tie of `ranked`, query after query
+    # (T + 1,) how many of the ties are before each threshold; all others before it are ends.
     ties_before: SmallIntArray
 
     @property

@@ -72,17 +72,14 @@ def _moved_integers(numbers: Array, shift: FloatArray) -> Array:
 
 
 class Noisy(NamedTuple):
-    """Counts blocks of queries under noise, and keeps the ends of the last one.
-
-    parts : consecutive distinct items, and the largest numbers of `Noise.of_item` among them: most items, and if a
-        few moved far more than these, the others
-    ends : of each part
-    """
+    """Counts blocks of queries under noise, and keeps the ends of the last one."""
 
     space: Space
     noise: Noise
+    # Consecutive distinct items, and the largest numbers of `Noise.of_item` among them: most items, and if a
+    # few moved far more than these, the others.
     parts: list[tuple[slice, FloatArray]]
-    ends: list[Ends]
+    ends: list[Ends]  # of each part
 
     @classmethod
     def of(cls, space: Space, noise: Noise) -> "Noisy":

@@ -16,28 +16,21 @@ from tieproof.engine.structures import Places, Targets, Tile
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
-PAIRS = 2**17
-"""How many pairs get finer keys at a time."""
-
-SLACK = 2.0**-50
-"""Covers the rounding of a root and of the bounds that are computed from it, relative to the bound."""
+PAIRS = 2**17  # how many pairs get finer keys at a time
+SLACK = 2.0**-50  # covers the rounding of a root and of the bounds that are computed from it, relative to the bound
 
 
 class Kept(NamedTuple):
     """The items that may be among the k nearest of each query.
 
     Query q has the items item[q, :size[q]] with the nearness value[q, :size[q]] in their tiles.
-
-    enough : from so many items on, those that are surely too far are dropped
-    lowest : the smallest nearness in a tile that is not surely too far
-    floor : the nearness that the k-th nearest item surely reaches, with ratios its root
-    margin, relative : the absolute error of the nearness in a tile, and the error in proportion to it
     """
 
     size: IntArray
-    enough: IntArray
-    lowest: Array
-    floor: FloatArray
+    enough: IntArray  # from so many items on, those that are surely too far are dropped
+    lowest: Array  # the smallest nearness in a tile that is not surely too far
+    floor: FloatArray  # the nearness that the k-th nearest item surely reaches, with ratios its root
+    # margin, relative: the absolute error of the nearness in a tile, and the error in proportion to it.
     margin: FloatArray
     item: npt.NDArray[np.int32]
     value: Array

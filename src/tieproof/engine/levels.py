@@ -19,8 +19,7 @@ from tieproof.ties import FloatArray, IntArray, SmallIntArray, Ties
 MOST_LEVELS, MOST_IN_TABLE = 2**12 + 1, 2**16
 """The largest number of levels at which items are counted: by bits that differ, and by a table."""
 
-PARTS = 4
-"""The number of parts for each thread, if there is memory for them; measures are faster with many queries."""
+PARTS = 4  # the number of parts for each thread, if there is memory for them; measures are faster with many queries
 
 BYTES = 2**31
 """The largest number of bytes compared together: a fraction of a second, until an interruption is noticed."""
@@ -28,8 +27,7 @@ BYTES = 2**31
 TOGETHER, LANES = 12, 4
 """How many queries are compared at a time, and how many counts of each level are kept side by side."""
 
-FEWEST_DISTINCT = 0.25
-"""The share of distinct pairs below which tiles of distinct rows are faster."""
+FEWEST_DISTINCT = 0.25  # the share of distinct pairs below which tiles of distinct rows are faster
 
 
 class Levels(NamedTuple):
@@ -166,12 +164,8 @@ def count_levels(
     blocks: ByteArray,
     levels: Levels,
     members: RelevantMembers,
-    way: int,
-    room: Output[Places],
+    way: int,  # the fastest way to compare bits that may be used
+    room: Output[Places],  # working memory for `TOGETHER` queries, which contains zeros
     ties: Output[IntArray],
 ) -> int:
-    """Write the ties with a relevant item to the rows query, k, n, l, m of `ties`, and return their number.
-
-    way : the fastest way to compare bits that may be used
-    room : working memory for `TOGETHER` queries, which contains zeros
-    """
+    """Write the ties with a relevant item to the rows query, k, n, l, m of `ties`, and return their number."""

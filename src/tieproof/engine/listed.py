@@ -8,8 +8,7 @@ import numpy as np
 from tieproof.inputs.relevance import pointers, ranges, sorted_contains
 from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 
-NOBODY = -1
-"""The id at the ranks behind the last item that a query ranks."""
+NOBODY = -1  # the id at the ranks behind the last item that a query ranks
 
 Admit = Callable[[int], None]
 """Called with the number of items in last ties before they are listed; it may refuse them by an exception."""
@@ -49,18 +48,12 @@ class RowMembers(NamedTuple):
 
 
 class TiedRows(NamedTuple):
-    """The nearest rows of some queries: query by query, nearest first.
+    """The nearest rows of some queries: query by query, nearest first."""
 
-    query : the position of the query
-    row : a distinct row of items
-    starts_tie : whether a tie starts here
-    weight : how many items of the row the query ranks
-    """
-
-    query: IntArray
-    row: IntArray
-    starts_tie: BoolArray
-    weight: IntArray
+    query: IntArray  # the position of the query
+    row: IntArray  # a distinct row of items
+    starts_tie: BoolArray  # whether a tie starts here
+    weight: IntArray  # how many items of the row the query ranks
 
     def within(self, k: int) -> "TiedRows":
         """The rows up to the end of the tie that contains the k-th item of each query."""

@@ -5,20 +5,11 @@ import numpy.typing as npt
 
 from tieproof.engine.structures import NearEntries, Placed, Sorting, Thresholds, TileMemory, Undecided
 
-LIST = 2**11
-"""How many items are listed before they are placed: as many as fit into a cache."""
-
-PLACED = 2**14
-"""How many items are placed before they are counted under the lock."""
-
-TALLY = 2**16
-"""How many thresholds' counts are added at a time, under the lock."""
-
-BUCKETS = 8
-"""The number of buckets per threshold (measured)."""
-
-MORE_BUCKETS = 1024
-"""The number of additional buckets, so that a few thresholds are in few of the buckets."""
+LIST = 2**11  # how many items are listed before they are placed: as many as fit into a cache
+PLACED = 2**14  # how many items are placed before they are counted under the lock
+TALLY = 2**16  # how many thresholds' counts are added at a time, under the lock
+BUCKETS = 8  # the number of buckets per threshold (measured)
+MORE_BUCKETS = 1024  # the number of additional buckets, so that a few thresholds are in few of the buckets
 
 RUN = 32
 """How many entries of the table of buckets are written together; up to this many are written past the last one."""

@@ -12,8 +12,7 @@ from tieproof.distances.gauge import Gauge
 from tieproof.engine.counting import transpose
 from tieproof.ties import FloatArray
 
-Handed = list[tuple[slice, FloatArray]]
-"""Columns, and their values as rows."""
+Handed = list[tuple[slice, FloatArray]]  # columns, and their values as rows
 
 
 class MirroredValues:

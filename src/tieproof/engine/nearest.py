@@ -15,8 +15,7 @@ from tieproof.engine.problem import Search, Watch
 from tieproof.engine.rounded import nearness_of, target_of
 from tieproof.ties import FloatArray, IntArray
 
-ROWS = 0.2
-"""The share of the budget for the rows of each side that are converted once."""
+ROWS = 0.2  # the share of the budget for the rows of each side that are converted once
 
 
 def nearest_space(problem: Search) -> Space | None:
@@ -68,14 +67,10 @@ def _by_function(
 
 
 class NearestItems(NamedTuple):
-    """The nearest items of a query with complete ties, nearest first, tied items in the order of the gallery.
+    """The nearest items of a query with complete ties, nearest first, tied items in the order of the gallery."""
 
-    item : (c,) the index of each item in the gallery
-    tie : (c,) the number of each item's tie, from 0 on
-    """
-
-    item: IntArray
-    tie: IntArray
+    item: IntArray  # (c,) the index of each item in the gallery
+    tie: IntArray  # (c,) the number of each item's tie, from 0 on
 
 
 def nearest_of_numbers(nearness: FloatArray, excluded: IntArray, count: int) -> NearestItems:

@@ -22,14 +22,12 @@ from tieproof.inputs.relevance_by_labels import Unjudged
 from tieproof.native.threads import cut, for_each, in_order
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
-SHARE = 0.15
-"""The share of the budget for the items that are kept while tiles pass, and for those that are listed."""
+SHARE = 0.15  # the share of the budget for the items that are kept while tiles pass, and for those that are listed
 
 BYTES_PER_CANDIDATE, FEWEST_CANDIDATES, MOST_CANDIDATES = 300, 2**14, 2**17
 """The memory for an item while its exact place is found, and the limits of how many items are taken at a time."""
 
-ROOM, FEWEST = 8, 64
-"""There is room for so many times k items of a query, and so many more, before it is enlarged."""
+ROOM, FEWEST = 8, 64  # there is room for so many times k items of a query, and so many more, before it is enlarged
 
 BYTES_PER_LISTED, FEWEST_LISTED = 100, 2**14
 """The memory for an item while it is listed, and how many items are always listed at a time."""
@@ -41,8 +39,7 @@ WIDEST, BYTES_PER_NUMBER = 2**13, 20
 """The most items of a tile, because tiles of few queries are wide; and the memory for a number of their rows, which
 may be converted for each tile."""
 
-FEWEST_DIMENSIONS = 32
-"""With fewer dimensions, computing a tile twice takes less time than transposing it (measured)."""
+FEWEST_DIMENSIONS = 32  # with fewer dimensions, computing a tile twice takes less time than transposing it (measured)
 
 
 def lists_by_tiles(

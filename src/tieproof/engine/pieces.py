@@ -17,11 +17,8 @@ from tieproof.engine.structures import Counted, Tile, TileColumns, TileMemory, W
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, IntArray, SmallIntArray
 
-SHARE = 1 / 32
-"""The share of near pairs from which a tile is written and then counted by its rows and columns."""
-
-SPARE = 64
-"""How many pairs there is room for beyond this share."""
+SHARE = 1 / 32  # the share of near pairs from which a tile is written and then counted by its rows and columns
+SPARE = 64  # how many pairs there is room for beyond this share
 
 
 class NearPairs(NamedTuple):
@@ -47,13 +44,10 @@ class NearPairs(NamedTuple):
 
 
 class TileSide(NamedTuple):
-    """One of the two sides whose queries count a tile.
+    """One of the two sides whose queries count a tile."""
 
-    form : the conversion of entries to nearness, for the items of the tile as this side sees it
-    lowest : the smallest nearness of a near pair for each of its rows; empty if its queries do not count the tile
-    """
-
-    form: NearnessForm
+    form: NearnessForm  # the conversion of entries to nearness, for the items of the tile as this side sees it
+    # The smallest nearness of a near pair for each of its rows; empty if its queries do not count the tile.
     lowest: Array
     near: NearPairs
 
@@ -125,16 +119,12 @@ def sift(tile: CodedTile, rows: Output[TileSide], columns: Output[TileSide]) -> 
 @native
 def count_near(
     pairs: NearPairs,
-    tile: Tile,
+    tile: Tile,  # the tile of the pairs, whose entries are not read
     error: Error,
     work: Work,
-    first: IntArray,
+    first: IntArray,  # the first query of each row, and the query after the last one
     start: int,
     undecided: int,
     room: TileMemory,
 ) -> Counted:
-    """Count near pairs, from number `start` on, as `count_in_columns` counts a tile.
-
-    tile : the tile of the pairs, whose entries are not read
-    first : the first query of each row, and the query after the last one
-    """
+    """Count near pairs, from number `start` on, as `count_in_columns` counts a tile."""

@@ -27,23 +27,18 @@ BYTES_PER_PAIR_RANKED = 20.5
 UNDECIDED = (2**12, 2**17)
 """The limits of the number of undecided items that a thread collects before it resolves them together."""
 
-BYTES_PER_UNDECIDED = 300
-"""The memory for an undecided item while it is collected and resolved (measured)."""
+BYTES_PER_UNDECIDED = 300  # the memory for an undecided item while it is collected and resolved (measured)
 
 LISTS = 2 * 2**20
 """The memory of a thread for near items and the smallest number of undecided items, for every budget."""
 
-BLOCK = 0.77
-"""The share of the budget for a block of queries."""
-
-BYTES_PER_PAIR_RANKING = 320
-"""The memory for a pair while it is ranked or its measures are computed."""
+BLOCK = 0.77  # the share of the budget for a block of queries
+BYTES_PER_PAIR_RANKING = 320  # the memory for a pair while it is ranked or its measures are computed
 
 LARGEST_SIDE, SMALLEST_SIDE = 1008, 64
 """The limits of the rows of a tile; not a power of two, because rows 4,096 bytes apart conflict in the cache."""
 
-SMALLEST_BUDGET = 8 * 2**20
-"""Smaller budgets are treated as this one, below which no memory can be saved."""
+SMALLEST_BUDGET = 8 * 2**20  # smaller budgets are treated as this one, below which no memory can be saved
 
 
 BYTES_PER_COMPARED, SMALLEST_BATCH = 8, 2**16
@@ -145,29 +140,17 @@ CHOICES: tuple[TileChoice, ...] = (
 )
 """Measured at 64 to 1,024 dimensions."""
 
-ROUNDED = 2.3
-"""The cost of a tile of rounded distances, in units of float32 products (measured)."""
-
-LEFT_OPEN = 45.0
-"""The cost of an item that a tile cannot decide, in units of float32 products of one pair (measured)."""
+ROUNDED = 2.3  # the cost of a tile of rounded distances, in units of float32 products (measured)
+LEFT_OPEN = 45.0  # the cost of an item that a tile cannot decide, in units of float32 products of one pair (measured)
 
 LEFT_TO_FINER_CODES = 15.0
 """The cost of an item that codes cannot decide until finer codes do, in the same unit (measured)."""
 
-FEWEST_ENCODED = 2000, 64
-"""The numbers of items and dimensions below which encoding takes longer than it saves."""
-
-QUERIES, ITEMS = 32, 512
-"""The size of the sample that estimates how many items a kind of tile cannot decide."""
-
-ITEMS_NEAR = 4096
-"""The number of items in the sample for the nearest items, of which only the nearest ones count."""
-
-SAMPLED = 2**17
-"""How many numbers of the rows of this sample are converted to float64 at a time."""
-
-FEW_PAIRS = QUERIES * ITEMS
-"""Up to this many pairs no sample is taken, because it would contain all of them."""
+FEWEST_ENCODED = 2000, 64  # the numbers of items and dimensions below which encoding takes longer than it saves
+QUERIES, ITEMS = 32, 512  # the size of the sample that estimates how many items a kind of tile cannot decide
+ITEMS_NEAR = 4096  # the number of items in the sample for the nearest items, of which only the nearest ones count
+SAMPLED = 2**17  # how many numbers of the rows of this sample are converted to float64 at a time
+FEW_PAIRS = QUERIES * ITEMS  # up to this many pairs no sample is taken, because it would contain all of them
 
 
 def cheapest(space: Space, ranked: Ranked) -> Space | None:

@@ -31,8 +31,7 @@ Others = npt.NDArray[np.int64]
 FARTHEST = 60
 """The largest exponent, in powers of two, between two scales for which keys are converted; none overflows."""
 
-TINIEST = 2.0**-1022
-"""The error of a key that becomes subnormal when it is converted."""
+TINIEST = 2.0**-1022  # the error of a key that becomes subnormal when it is converted
 
 
 class Portion(NamedTuple):
@@ -97,12 +96,9 @@ class RankedQueries(NamedTuple):
 
 
 class KnownItems(NamedTuple):
-    """The ranked items of a portion's queries: the fields of `RankedQueries`, converted to the scale of its space.
+    """The ranked items of a portion's queries: the fields of `RankedQueries`, converted to the scale of its space."""
 
-    usable : whether the keys of each query could be converted to that scale
-    """
-
-    usable: BoolArray
+    usable: BoolArray  # whether the keys of each query could be converted to that scale
     start: IntArray
     key: FloatArray
     reach: FloatArray

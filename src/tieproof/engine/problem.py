@@ -24,14 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Budget:
-    """The memory and threads that an evaluation may use.
+    """The memory and threads that an evaluation may use."""
 
-    memory : bytes, in addition to the inputs
-    threads : at least 1
-    """
-
-    memory: int
-    threads: int
+    memory: int  # bytes, in addition to the inputs
+    threads: int  # at least 1
 
 
 FEW_MOVED, FAR = 32, 2.0
@@ -39,18 +35,13 @@ FEW_MOVED, FAR = 32, 2.0
 
 
 class Noise(NamedTuple):
-    """By how much distances may be off: that of query q and item i by the sum of of_query[q] * of_item[i].
+    """By how much distances may be off: that of query q and item i by the sum of of_query[q] * of_item[i]."""
 
-    of_query : (q, 2)
-    of_item : (n, 2), whose second column is how far items moved; (1, 2): the same for all items
-    distance : the distance that the radii are about, which has the same order as the problem's; None: a function's
-    extent : a number that no distance exceeds
-    """
-
-    of_query: FloatArray
-    of_item: FloatArray
+    of_query: FloatArray  # (q, 2)
+    of_item: FloatArray  # (n, 2), whose second column is how far items moved; (1, 2): the same for all items
+    # The distance that the radii are about, which has the same order as the problem's; None: a function's.
     distance: Distance | None
-    extent: float
+    extent: float  # a number that no distance exceeds
 
     def radius(self, queries: IntArray, of_items: FloatArray) -> FloatArray:
         """The radii of pairs of these queries and of items with these two numbers, (Q,)."""
@@ -65,25 +56,16 @@ class Noise(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """Queries, and the items among which a distance ranks their nearest ones; nothing is changed or added later.
+    """Queries, and the items among which a distance ranks their nearest ones; nothing is changed or added later."""
 
-    queries : (q, d), in the form that the distance ranks
-    gallery : (n, d), in the same form; None: leave-one-out
-    distance : one of tieproof's distances, or a function
-    called : the name of the distance in results
-    dimensions : the dimensions of a row as it was passed; for codes, their bits
-    excluded : the items that queries do not rank
-    budget : for the whole search
-    format : every distance is rounded to this format before it is ranked; None: distances are real numbers
-    """
-
-    queries: Embeddings
-    gallery: Embeddings | None
-    distance: Distance | DistanceFunction
-    called: str
-    dimensions: int
-    excluded: Exclusions
-    budget: Budget
+    queries: Embeddings  # (q, d), in the form that the distance ranks
+    gallery: Embeddings | None  # (n, d), in the same form; None: leave-one-out
+    distance: Distance | DistanceFunction  # one of tieproof's distances, or a function
+    called: str  # the name of the distance in results
+    dimensions: int  # the dimensions of a row as it was passed; for codes, their bits
+    excluded: Exclusions  # the items that queries do not rank
+    budget: Budget  # for the whole search
+    # Every distance is rounded to this format before it is ranked; None: distances are real numbers.
     format: BinaryFormat | None = None
 
     @property
@@ -103,16 +85,11 @@ class Search:
 
 @dataclass(frozen=True, eq=False)
 class Problem(Search):
-    """A search in which some items are relevant: the whole input of an evaluation.
+    """A search in which some items are relevant: the whole input of an evaluation."""
 
-    excluded : the relevance of all queries and items, which says what is excluded, too
-    judged_by : the names of the arguments that define the relevance
-    noise : by how much distances may be off; None: the ranking under noise is not asked for
-    """
-
-    excluded: Relevance
-    judged_by: tuple[str, ...] = ()
-    noise: Noise | None = None
+    excluded: Relevance  # the relevance of all queries and items, which says what is excluded, too
+    judged_by: tuple[str, ...] = ()  # the names of the arguments that define the relevance
+    noise: Noise | None = None  # by how much distances may be off; None: the ranking under noise is not asked for
 
     @property
     def relevance(self) -> Relevance:
@@ -125,14 +102,10 @@ AnySearch = TypeVar("AnySearch", bound=Search)
 
 @dataclass(frozen=True, eq=False)
 class Sharded(Generic[AnySearch]):
-    """A search or a problem whose rows are read when they are needed.
+    """A search or a problem whose rows are read when they are needed."""
 
-    whole : the problem; its queries, and its gallery if it has one, have no rows
-    queries, gallery : the rows; no gallery: leave-one-out
-    """
-
-    whole: AnySearch
-    queries: RankedRows
+    whole: AnySearch  # the problem; its queries, and its gallery if it has one, have no rows
+    queries: RankedRows  # queries, gallery: the rows; no gallery: leave-one-out
     gallery: RankedRows | None = None
 
     @property
@@ -167,24 +140,16 @@ def accept() -> None:
 
 
 class GivenLists(NamedTuple):
-    """Rankings that are given as numbers: a problem without a distance. `evaluation/given_lists.py` makes it.
+    """Rankings that are given as numbers: a problem without a distance. `evaluation/given_lists.py` makes it."""
 
-    queries : (q,) the numbers of the queries
-    numbers : the numbers of all lists, list after list, in one of the types that kernels count
-    start : (q + 1,); the list of query q is numbers[start[q]:start[q+1]]
-    relevant : returns the relevant and the excluded items of some of the lists; called by threads
-    small_is_near : whether the numbers are distances
-    threads : how many threads may count
-    refuse : called if a number is not finite
-    """
-
-    queries: IntArray
-    numbers: Array
-    start: IntArray
+    queries: IntArray  # (q,) the numbers of the queries
+    numbers: Array  # the numbers of all lists, list after list, in one of the types that kernels count
+    start: IntArray  # (q + 1,); the list of query q is numbers[start[q]:start[q+1]]
+    # Returns the relevant and the excluded items of some of the lists; called by threads.
     relevant: Callable[[slice], RelevantBlock]
-    small_is_near: bool = False
-    threads: int = 1
-    refuse: Callable[[], None] = accept
+    small_is_near: bool = False  # whether the numbers are distances
+    threads: int = 1  # how many threads may count
+    refuse: Callable[[], None] = accept  # called if a number is not finite
 
 
 Progress = Callable[[int], None]

@@ -16,8 +16,7 @@ from tieproof.inputs.relevance import RelevantBlock, pointers, ranges
 from tieproof.native.calls import Output, native
 from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray, Ties
 
-KEYS = 8
-"""The approximate number of thresholds for each step of a guide (measured)."""
+KEYS = 8  # the approximate number of thresholds for each step of a guide (measured)
 
 
 class RoomToSort(NamedTuple):
@@ -55,29 +54,22 @@ def left_out(space: Space, rows: IntArray, block: RelevantBlock) -> tuple[Target
 
 
 class Pairs(NamedTuple):
-    """Pairs of a query and a distinct item that represents at least one relevant item, in ascending order.
-
-    relevant : how many of the represented items are relevant to the query
-    others : how many are neither relevant nor excluded; they are tied with the relevant ones at every distance
-    """
+    """Pairs of a query and a distinct item that represents at least one relevant item, in ascending order."""
 
     query: IntArray
     item: IntArray
-    relevant: IntArray
+    relevant: IntArray  # how many of the represented items are relevant to the query
+    # How many are neither relevant nor excluded; they are tied with the relevant ones at every distance.
     others: IntArray
 
 
 class Paired(NamedTuple):
-    """The items that queries rank and that they leave out of the count.
-
-    of_item : the pair to which each relevant item belongs; empty if no grades are needed
-    partial : distinct items of which a query excludes some, and of which none is relevant
-    """
+    """The items that queries rank and that they leave out of the count."""
 
     pairs: Pairs
-    of_item: IntArray
+    of_item: IntArray  # the pair to which each relevant item belongs; empty if no grades are needed
     targets: Targets
-    partial: Undecided
+    partial: Undecided  # distinct items of which a query excludes some, and of which none is relevant
 
 
 class PairedUp(NamedTuple):
@@ -234,21 +226,17 @@ def fill_guides(
 
 @dataclass(frozen=True)
 class Ranked:
-    """A block of queries whose relevant items are ranked, with the counts to which tiles are added.
-
-    grades : the grade of each threshold, descending within a tie; None if all grades are 1
-    partial : distinct items of which only some are excluded, which no tile can count
-    n_items : (Q,) the number of items ranked for each query
-    items : returns the distinct items of all thresholds, which are valid at least for some queries. They are rarely
-        needed, and found on demand; threads that need them hold the lock of their queries, so none is found twice
-    """
+    """A block of queries whose relevant items are ranked, with the counts to which tiles are added."""
 
     targets: Targets
     thresholds: Thresholds
     counts: Counts
-    grades: FloatArray | None
-    partial: Undecided
-    n_items: IntArray
+    grades: FloatArray | None  # the grade of each threshold, descending within a tie; None if all grades are 1
+    partial: Undecided  # distinct items of which only some are excluded, which no tile can count
+    n_items: IntArray  # (Q,) the number of items ranked for each query
+    # Returns the distinct items of all thresholds, which are valid at least for some queries. They are rarely
+    # needed, and found on demand; threads that need them hold the lock of their queries, so none is found
+    # twice.
     items: Callable[[IntArray], SmallIntArray]
 
     @property

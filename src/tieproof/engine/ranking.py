@@ -23,31 +23,21 @@ from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 if TYPE_CHECKING:
     from tieproof.engine.portions import CountedWindow, KnownItems
 
-SHARED = 16
-"""From this many shared relevant items on, queries are ranked by a matrix of keys (measured)."""
-
-MANY_ITEMS = 256
-"""As `SHARED`, for items that were ranked before: with fewer items, queries are handled one by one."""
-
-PAIRS = 2**16
-"""How many pairs are ranked by exact keys together."""
+SHARED = 16  # from this many shared relevant items on, queries are ranked by a matrix of keys (measured)
+MANY_ITEMS = 256  # as `SHARED`, for items that were ranked before: with fewer items, queries are handled one by one
+PAIRS = 2**16  # how many pairs are ranked by exact keys together
 
 FEW_DIGITS = 4
 """How many digits of exact keys are sorted first: near-duplicates mostly differ in the third or fourth (measured)."""
 
 
 class Ordered(NamedTuple):
-    """Pairs, nearest first within each query.
+    """Pairs, nearest first within each query."""
 
-    order : the index of the pair at each position
-    key, error : its nearness, and a bound on the error of the nearness
-    starts_tie : whether a new tie starts at each position
-    """
-
-    order: IntArray
-    key: FloatArray
+    order: IntArray  # the index of the pair at each position
+    key: FloatArray  # key, error: its nearness, and a bound on the error of the nearness
     error: FloatArray
-    starts_tie: BoolArray
+    starts_tie: BoolArray  # whether a new tie starts at each position
 
 
 def rank(
@@ -99,7 +89,7 @@ def rank(
 
 
 def rank_part(
-    spaces: tuple[Space, Space],
+    spaces: tuple[Space, Space],  # the space, and the space whose tiles are the matrices of keys
     relevance: Relevance,
     single: np.ndarray,
     queries: IntArray,
@@ -109,8 +99,6 @@ def rank_part(
     known: "KnownItems | None",
 ) -> tuple[Targets, Undecided]:
     """Rank some queries: queries that share their relevant items by a matrix of keys, the others pair by pair.
-
-    spaces : the space, and the space whose tiles are the matrices of keys
 
     Returns the items that the queries leave out of the count, and the items that only pairs can place.
     """

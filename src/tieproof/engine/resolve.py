@@ -20,11 +20,8 @@ from tieproof.native.calls import Output, native
 from tieproof.native.threads import cut, for_each, stripes
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
-PAIRS = 2**17
-"""The number of items and thresholds whose keys are computed together."""
-
-SAMPLE = 2**8
-"""The number of items that are tried in float64 first; if it decides less than half, the others skip it."""
+PAIRS = 2**17  # the number of items and thresholds whose keys are computed together
+SAMPLE = 2**8  # the number of items that are tried in float64 first; if it decides less than half, the others skip it
 
 
 def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> None:
@@ -110,18 +107,14 @@ def _meetings(items: Undecided) -> tuple[IntArray, IntArray, IntArray]:
 
 
 class PairsToCompare(NamedTuple):
-    """Items, followed by the thresholds that they may meet, as pairs of distinct rows.
-
-    origin : for each item, the index among the pairs that the first threshold of its query has or would have
-    query : the query of each threshold
-    base : the first threshold of each pair's query
-    """
+    """Items, followed by the thresholds that they may meet, as pairs of distinct rows."""
 
     rows: IntArray
     columns: IntArray
+    # For each item, the index among the pairs that the first threshold of its query has or would have.
     origin: IntArray
-    query: IntArray
-    base: IntArray
+    query: IntArray  # the query of each threshold
+    base: IntArray  # the first threshold of each pair's query
 
 
 def pairs_of(ranked: Ranked, items: Undecided, lock: Lock) -> PairsToCompare:

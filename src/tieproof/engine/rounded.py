@@ -15,8 +15,7 @@ from tieproof.inputs.relevance import ranges
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
-SLACK = 2.0**-50
-"""The relative error of adding an error to a value, and of the error itself."""
+SLACK = 2.0**-50  # the relative error of adding an error to a value, and of the error itself
 
 FARTHEST = 2.0**1000
 """Larger than every number of a format; farther distances are replaced by this, so that none is infinite."""
@@ -66,8 +65,7 @@ def round_pairs(
     """Round values that each have their own error."""
 
 
-LARGEST_FLOAT32 = 2**24
-"""Whole numbers up to this one are exact in float32."""
+LARGEST_FLOAT32 = 2**24  # whole numbers up to this one are exact in float32
 
 
 class RoundedSpace(Space):

@@ -23,11 +23,8 @@ from tieproof.native.calls import Output, native
 from tieproof.native.threads import cut
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
-STEPS = 32
-"""Ends are multiples of 2^-32 of the largest distance, which is far above the errors of keys (measured)."""
-
-FARTHEST = 4.0
-"""Ends beyond this many times the largest distance mean the same as this many times."""
+STEPS = 32  # ends are multiples of 2^-32 of the largest distance, which is far above the errors of keys (measured)
+FARTHEST = 4.0  # ends beyond this many times the largest distance mean the same as this many times
 
 
 class PossibleEnds(NamedTuple):
@@ -44,17 +41,12 @@ class PossibleEnds(NamedTuple):
 
 
 class Unmerged(NamedTuple):
-    """The ends of some queries before they are sorted; the first row of `end` and `key` has the far ends.
+    """The ends of some queries before they are sorted; the first row of `end` and `key` has the far ends."""
 
-    length, ties : (Q,) the number of thresholds, and of ties of relevant items, of each query
-    tie_key : the keys of the ties, which fall
-    end, key : (2, T) the distances and the keys of the ends of all thresholds
-    """
-
-    length: IntArray
+    length: IntArray  # length, ties: (Q,) the number of thresholds, and of ties of relevant items, of each query
     ties: IntArray
-    tie_key: FloatArray
-    end: FloatArray
+    tie_key: FloatArray  # the keys of the ties, which fall
+    end: FloatArray  # end, key: (2, T) the distances and the keys of the ends of all thresholds
     key: FloatArray
 
 
@@ -166,19 +158,15 @@ def _mark(block: Block, span: slice, apart: FloatArray) -> None:
 
 
 class _Making(NamedTuple):
-    """Makes the ends of ranked queries; radius (Q,) is that of each query of the block.
-
-    length : (Q,) the number of thresholds of each query
-    place : the place of each threshold, query after query
-    """
+    """Makes the ends of ranked queries; radius (Q,) is that of each query of the block."""
 
     space: Space
     gauge: SpaceGauge
     ranked: Ranked
     radius: FloatArray
     steps: PossibleEnds
-    length: IntArray
-    place: IntArray
+    length: IntArray  # (Q,) the number of thresholds of each query
+    place: IntArray  # the place of each threshold, query after query
 
     def of_span(self, span: slice) -> tuple[IntArray, IntArray]:
         """The query of each threshold of a span, and the place of the threshold."""

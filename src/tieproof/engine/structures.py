@@ -53,8 +53,7 @@ class Counts(NamedTuple):
     equal: SmallIntArray  # items at exactly this threshold
 
 
-CONTINUED = -(2**31)
-"""In `Counts.gap`: the entry belongs to the same tie as the one before."""
+CONTINUED = -(2**31)  # in `Counts.gap`: the entry belongs to the same tie as the one before
 
 
 class Undecided(NamedTuple):

@@ -65,51 +65,40 @@ def list_sharing(space: Space, rows: slice, items: slice, room: NearPairs) -> tu
 def list_products(
     rows: Postings,
     items: Terms,
-    sums: Array,
+    sums: Array,  # sums, met: working memory for each row; sums are -0.0
     met: SmallIntArray,
     pairs: Output[NearPairs],
-    of_rows: Output[IntArray],
-    of_items: Output[IntArray],
+    of_rows: Output[IntArray],  # the first item that shares no term with each row; at first 0
+    of_items: Output[IntArray],  # the first such row of each item
 ) -> int:
-    """List the pairs that share a term, with their products, item after item; -1 if there is no room for them.
-
-    sums, met : working memory for each row; sums are -0.0
-    of_rows : the first item that shares no term with each row; at first 0
-    of_items : the first such row of each item
-    """
+    """List the pairs that share a term, with their products, item after item; -1 if there is no room for them."""
 
 
 @native
 def count_zeros(
     entries: Entries,
-    turned: bool,
+    turned: bool,  # the queries are the columns of the tile, and the items, from `start` on, its rows
     targets: Targets,
     start: int,
     weight: IntArray,
     count: Output[IntArray],
     item: Output[IntArray],
 ) -> None:
-    """Add the weights of the zeros of each query, whose rows are those of the tile; note one, if none was known.
-
-    turned : the queries are the columns of the tile, and the items, from `start` on, its rows
-    """
+    """Add the weights of the zeros of each query, whose rows are those of the tile; note one, if none was known."""
 
 
 @native
 def count_unlisted(
     pairs: NearPairs,
     targets: Targets,
-    first: IntArray,
+    first: IntArray,  # the first query of each row; before : the weight of the items of the tile before each of them
     before: IntArray,
     start: int,
     apart: IntArray,
     count: Output[IntArray],
     item: Output[IntArray],
 ) -> None:
-    """Add the weights of the items of a tile, from `start` on, that are not listed; note one, if none was known.
-
-    first : the first query of each row; before : the weight of the items of the tile before each of them
-    """
+    """Add the weights of the items of a tile, from `start` on, that are not listed; note one, if none was known."""
 
 
 @native

@@ -128,17 +128,13 @@ def check_products_of(half: int) -> None:
 
 
 class Probe(NamedTuple):
-    """Matrices in which the product of a long and a short row is exact in every order of summation.
+    """Matrices in which the product of a long and a short row is exact in every order of summation."""
 
-    long : (half, DIMENSIONS) odd integers: half of the rows with as many digits as the sums allow, the others with
-        all digits of the dtype
-    short : (half, DIMENSIONS) half of the rows consist of 1 and -1, the others have a single nonzero entry
-    exponent : (2 half,) the exponent of the power of two by which each row is multiplied
-    """
-
+    # (half, DIMENSIONS) odd integers: half of the rows with as many digits as the sums allow, the others with
+    # all digits of the dtype.
     long: IntArray
-    short: IntArray
-    exponent: IntArray
+    short: IntArray  # (half, DIMENSIONS) half of the rows consist of 1 and -1, the others have a single nonzero entry
+    exponent: IntArray  # (2 half,) the exponent of the power of two by which each row is multiplied
 
     def matrices(self, dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         """The long rows above the short ones, and the short above the long, so that long rows meet short ones."""
@@ -205,14 +201,9 @@ def _is_product(probe: Probe, product: FloatArray) -> bool:
     return True
 
 
-SMALLEST_CHUNK, LARGEST_CHUNK = 2**13, 2**22
-"""The limits of the number of pairs in a chunk."""
-
-CONVERTED = 2**19
-"""About how many numbers of items are converted at a time for a matrix product."""
-
-FEW_ROWS = 16
-"""From this many rows per value on, sorting the values is faster than marking the rows (measured)."""
+SMALLEST_CHUNK, LARGEST_CHUNK = 2**13, 2**22  # the limits of the number of pairs in a chunk
+CONVERTED = 2**19  # about how many numbers of items are converted at a time for a matrix product
+FEW_ROWS = 16  # from this many rows per value on, sorting the values is faster than marking the rows (measured)
 
 FEW_DIRECT = 2**9
 """Up to so many pairs, finding their distinct rows takes longer than products from the original array (measured)."""

@@ -19,8 +19,7 @@ Digits = npt.NDArray[np.int64]
 Sums = npt.NDArray[np.int64]
 """(m, p): m exact sums of slices of w bits; each is the sum over the places p of entry * 2^(w p)."""
 
-DIGIT = 30
-"""The number of bits in a digit: the product of two digits and a carry fit into 63 bits."""
+DIGIT = 30  # the number of bits in a digit: the product of two digits and a carry fit into 63 bits
 
 
 def digit_count(bits: int) -> int:

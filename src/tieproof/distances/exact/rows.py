@@ -20,8 +20,7 @@ from tieproof.ties import FloatArray, IntArray
 LARGEST_INTEGER = 2.0**27
 """The largest entry of rows that are treated as integers; products of larger ones would not fit into 53 bits."""
 
-FEW_ROWS = 16
-"""The number of rows that usually show that there is no unit."""
+FEW_ROWS = 16  # the number of rows that usually show that there is no unit
 
 
 @dataclass

@@ -13,22 +13,15 @@ from tieproof.ties import IntArray
 
 @dataclass
 class Sets:
-    """The distinct items of one side, which are ranked in place of `Rows`.
+    """The distinct items of one side, which are ranked in place of `Rows`."""
 
-    embeddings : n items, as passed
-    identity, first, weight : (n,), (u,) and (u,), as those of `Rows`
-    vectors : the vectors of the distinct items, item after item, as rows of a space of their own
-    ends : (u,) where the vectors of each distinct item end
-    zero_vectors : the number of items that have only zeros, as they were passed
-    """
-
-    embeddings: MultiVectors
-    identity: IntArray
+    embeddings: MultiVectors  # n items, as passed
+    identity: IntArray  # identity, first, weight: (n,), (u,) and (u,), as those of `Rows`
     first: IntArray
     weight: IntArray
-    vectors: Rows
-    ends: IntArray
-    zero_vectors: int
+    vectors: Rows  # the vectors of the distinct items, item after item, as rows of a space of their own
+    ends: IntArray  # (u,) where the vectors of each distinct item end
+    zero_vectors: int  # the number of items that have only zeros, as they were passed
 
     def __post_init__(self) -> None:
         """Compute in advance what many threads will read."""

@@ -21,21 +21,13 @@ from tieproof.ties import FloatArray, IntArray
 
 FloatMatrix = npt.NDArray[np.float64]
 
-Slices = npt.NDArray[np.float64]
-"""(s, m, d): the slices of m rows, with the lowest place first."""
-
-PlaceSums = npt.NDArray[np.int64]
-"""(p, m): m exact sums as in `Sums`, but with the places as the first axis."""
+Slices = npt.NDArray[np.float64]  # (s, m, d): the slices of m rows, with the lowest place first
+PlaceSums = npt.NDArray[np.int64]  # (p, m): m exact sums as in `Sums`, but with the places as the first axis
 
 
-LARGEST_BATCH = 2**22
-"""The largest number of entries in a batch of rows, or of sums of pairs: 32 MiB."""
-
-LARGEST_BITS = 450
-"""Squared norms with more bits could overflow float64 when they are squared."""
-
-SPREAD = 64
-"""How many times as many dimensions as a sparse row has entries are supposed to occur in a batch of rows."""
+LARGEST_BATCH = 2**22  # the largest number of entries in a batch of rows, or of sums of pairs: 32 MiB
+LARGEST_BITS = 450  # squared norms with more bits could overflow float64 when they are squared
+SPREAD = 64  # how many times as many dimensions as a sparse row has entries are supposed to occur in a batch of rows
 
 KEY_ERROR = 2.0**-51
 """The relative error, for each digit, of rounding a key to float64: two roundings, and a margin of two more."""

@@ -14,11 +14,8 @@ from tieproof.inputs.sparse_rows import Terms
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
-AT_ONCE = 2**20
-"""About the number of entries that are converted at a time."""
-
-ITEMS_AT_ONCE = 16
-"""The number of items whose products a kernel computes before it writes them."""
+AT_ONCE = 2**20  # about the number of entries that are converted at a time
+ITEMS_AT_ONCE = 16  # the number of items whose products a kernel computes before it writes them
 
 
 class Postings(NamedTuple):
@@ -63,11 +60,8 @@ def divide_terms(
     """Write the terms and the numbers of the chosen rows, each divided by its divisor and then by its norm."""
 
 
-FREQUENT = 16
-"""A term that more than one in so many rows have is added for all rows, which reads no list of rows."""
-
-MOST_COUNTED = 2**20
-"""The most dimensions that are counted one by one for each tile; of more, only those that occur."""
+FREQUENT = 16  # a term that more than one in so many rows have is added for all rows, which reads no list of rows
+MOST_COUNTED = 2**20  # the most dimensions that are counted one by one for each tile; of more, only those that occur
 
 
 def terms_of(rows: Rows, some: IntArray, dtype: Any, norm: FloatArray | None = None) -> Terms:

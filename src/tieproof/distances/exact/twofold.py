@@ -122,8 +122,7 @@ class Pair:
         return Pair.of(other) / self
 
 
-ERROR = 2.0**-96
-"""The relative error of a result of up to a hundred operations, each of them relative to the result."""
+ERROR = 2.0**-96  # the relative error of a result of up to a hundred operations, each of them relative to the result
 
 SPLIT = 2.0**27 + 1
 

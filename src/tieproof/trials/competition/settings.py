@@ -90,24 +90,17 @@ DATA = ("items", "labels", "gallery", "gallery_labels", "qrels")  # the keys of 
 
 
 class Phase(NamedTuple):
-    """A test set and, on a platform, the time during which submissions to it are accepted.
-
-    items, labels : the items, and their labels, which only the organizer knows
-    gallery, gallery_labels : the gallery that the items query; None if the items query each other
-    qrels : the judgments for the task "run", instead of labels
-    start, end : times in UTC
-    baseline : a submission of the organizer; None for random numbers
-    """
+    """A test set and, on a platform, the time during which submissions to it are accepted."""
 
     name: Annotated[str, _text(...)]
-    items: File
+    items: File  # items, labels: the items, and their labels, which only the organizer knows
     labels: File
-    gallery: File
+    gallery: File  # gallery, gallery_labels: the gallery that the items query; None if the items query each other
     gallery_labels: File
-    qrels: File
-    start: Moment
+    qrels: File  # the judgments for the task "run", instead of labels
+    start: Moment  # start, end: times in UTC
     end: Moment
-    baseline: File
+    baseline: File  # a submission of the organizer; None for random numbers
 
     @property
     def data(self) -> Iterator[Path]:
@@ -116,50 +109,38 @@ class Phase(NamedTuple):
 
 
 class Platform(NamedTuple):
-    """What a platform shows and allows.
-
-    image : the container image in which the scoring program runs, if the platform needs one
-    submissions, submissions_per_day : the limits for one participant
-    seconds : the time limit for scoring one submission
-    megabytes : the size limit of one submission
-    digits : the decimal digits to which scores are rounded before anybody sees them
-    """
+    """What a platform shows and allows."""
 
     description: Annotated[str, _text("")]
     organizer: Annotated[str, _text("")]
     contact: Annotated[str, _text("")]
+    # The container image in which the scoring program runs, if the platform needs one.
     image: Annotated[str, _text("")]
     logo: Picture
     terms: File
-    submissions: Annotated[int, _whole(100)]
+    submissions: Annotated[int, _whole(100)]  # submissions, submissions_per_day: the limits for one participant
     submissions_per_day: Annotated[int, _whole(5)]
-    seconds: Annotated[int, _whole(600)]
-    megabytes: Annotated[int, _whole(100)]
-    digits: Annotated[int, _whole(4)]
+    seconds: Annotated[int, _whole(600)]  # the time limit for scoring one submission
+    megabytes: Annotated[int, _whole(100)]  # the size limit of one submission
+    digits: Annotated[int, _whole(4)]  # the decimal digits to which scores are rounded before anybody sees them
 
 
 class Judging(NamedTuple):
-    """How the judge runs systems, and the resources that they may use.
+    """How the judge runs systems, and the resources that they may use."""
 
-    seed : the file with the organizer's secret, from which random names and orders are drawn
-    runs : how often each system is run, because its answers may be random
-    batch : the number of items or pairs that a system is given at a time
-    repeats : the number of items or pairs that a system is asked about twice
-    symmetric : whether each pair of items is asked for once, for both directions
-    refused : the consequence of a refused answer, "worst", "last" or "disqualified"
-    seconds : the time limit for one batch
-    total_seconds : the time limit for one run, after which answers are late; None for no limit
-    memory, output : the most bytes of memory of one process, and of its printed output and of the files in its folder
-    """
-
-    seed: File
-    runs: Annotated[int, _whole(1)]
-    batch: Annotated[int, _whole(1000)]
-    repeats: Annotated[int, _whole(20, least=0)]
+    seed: File  # the file with the organizer's secret, from which random names and orders are drawn
+    runs: Annotated[int, _whole(1)]  # how often each system is run, because its answers may be random
+    batch: Annotated[int, _whole(1000)]  # the number of items or pairs that a system is given at a time
+    repeats: Annotated[int, _whole(20, least=0)]  # the number of items or pairs that a system is asked about twice
+    # Whether each pair of items is asked for once, for both directions.
     symmetric: Annotated[bool, Key("true or false", (bool,), False)]
+    # The consequence of a refused answer, "worst", "last" or "disqualified".
     refused: Annotated[str, _choice(REFUSED, WORST)]
-    seconds: Annotated[float, _seconds(600.0)]
+    seconds: Annotated[float, _seconds(600.0)]  # the time limit for one batch
+    # The time limit for one run, after which answers are late; None for no limit.
     total_seconds: Annotated[float | None, _seconds(None)]
+    # memory, output: the most bytes of memory of one process, and of its printed output and of the files in its
+    # folder.
     memory: Annotated[int, Key("a size such as '4GiB'", (str, int), 4 * GIB, take=parse_memory)]
     output: Annotated[int, Key("a size such as '1GiB'", (str, int), GIB, take=parse_memory)]
 

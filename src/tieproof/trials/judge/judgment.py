@@ -21,16 +21,12 @@ from tieproof.trials.judge.systems import Seal
 
 @dataclass(frozen=True)
 class OverRuns:
-    """The lower bounds over all runs of a system; a single run says nothing about others.
+    """The lower bounds over all runs of a system; a single run says nothing about others."""
 
-    runs : the number of runs
-    smallest, largest : the smallest and the largest lower bound
-    std : the standard deviation of the lower bounds, with runs - 1 degrees of freedom; None for a single run
-    """
-
-    runs: int
-    smallest: float
+    runs: int  # the number of runs
+    smallest: float  # smallest, largest: the smallest and the largest lower bound
     largest: float
+    # The standard deviation of the lower bounds, with runs - 1 degrees of freedom; None for a single run.
     std: float | None
 
 

@@ -42,16 +42,11 @@ HEADER = ("attack", "verdict", "score", "baseline", "random")
 
 @dataclass(frozen=True)
 class TaskScale:
-    """The scores that the scores of a task are compared with.
+    """The scores that the scores of a task are compared with."""
 
-    name : the name of the task
-    sample : the score of the task's sample, such as a baseline
-    random_mean, random_std : the mean and standard deviation of the scores of random systems
-    """
-
-    name: str
-    sample: float
-    random_mean: float
+    name: str  # the name of the task
+    sample: float  # the score of the task's sample, such as a baseline
+    random_mean: float  # random_mean, random_std: the mean and standard deviation of the scores of random systems
     random_std: float
 
 
