@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.distances.exact.rows import Rows, spans
+from tieproof.distances.exact.equal import spans
+from tieproof.distances.exact.rows import Rows
 from tieproof.native.threads import for_each
 from tieproof.ties import FloatArray, IntArray
 

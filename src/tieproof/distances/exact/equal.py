@@ -113,7 +113,9 @@ def first_equal(embeddings: Embeddings | SparseRows, checksums: Checksums, up_to
     return first
 
 
-def _same_rows(embeddings: Embeddings, members: IntArray, leaders: IntArray, up_to_factor: bool) -> BoolArray:
+def _same_rows(
+    embeddings: Embeddings | SparseRows, members: IntArray, leaders: IntArray, up_to_factor: bool
+) -> BoolArray:
     """Whether each row members[i] equals row leaders[i], or a positive multiple of it, computed block by block."""
     # With more than 53 bits the products in `are_proportional` would not be exact.
     by_products = up_to_factor and not (embeddings.dtype.kind in "iu" and embeddings.dtype.itemsize == 8)
