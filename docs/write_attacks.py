@@ -13,7 +13,7 @@ ATTACKS_OF = {
 
 `--attack` names those to try, and `--skip` those to leave out. Each row has the attacks that are made for one
 reason, and in parentheses where such an evaluator was seen. A finding says what its attack hands in, and so
-does `ATTACKS[name].does` of `tieproof.trials.audit`.
+does `ATTACKS[name].does`.
 
 ### Systems that never look at their input
 

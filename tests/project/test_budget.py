@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no do
 
 ROOMS = {
     "inputs": 9_217,
-    "distances": 4_691,
+    "distances": 4_694,
     "engine": 4_761,
     "native": 845,
     "measures": 6_348,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_182
+LINES_OF_SOURCE = 66_185
 LINES_OF_KERNELS = 7_668
-WORDS_OF_DOCS = 55_140
+WORDS_OF_DOCS = 54_999
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_008
+LINES_OF_TESTS = 67_009
 
 
 def lines_in(folder: Path, *endings: str) -> int:
