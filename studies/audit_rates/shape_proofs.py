@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from studies.audit_rates.blind_spots import lower_bound
 from studies.audit_rates.families import Evaluator
@@ -25,31 +26,36 @@ def by_name(rows: Array) -> dict[str, dict[str, Any]]:
     return {f"q{query}": dict(zip(NAMES, row.tolist(), strict=True)) for query, row in enumerate(rows)}
 
 
-def gains(make: Callable[[], Array]) -> Proof:
+def at_random(random: Generator) -> Array:
+    """Scores without ties."""
+    return random.random(RELEVANT.shape)
+
+
+def gains(make: Callable[[Generator], Array]) -> Proof:
     """What scores that are made without labels give, and what random ones do."""
 
     def proof(evaluator: Evaluator) -> tuple[float, float]:
-        def mean(scores: Callable[[], Array]) -> float:
-            return float(np.mean([evaluator(scores(), RELEVANT) for _ in range(5)]))
+        def mean(scores: Callable[[Generator], Array]) -> float:
+            return float(np.mean([evaluator(scores(np.random.default_rng(seed)), RELEVANT) for seed in range(5)]))
 
-        return mean(make), mean(lambda: RANDOM.random(RELEVANT.shape))
+        return mean(make), mean(at_random)
 
     return proof
 
 
-def on_top(count: int, level: float) -> Callable[[], Array]:
+def on_top(count: int, level: float) -> Callable[[Generator], Array]:
     """Scores with so many items tied on top; the others are random, times a level."""
 
-    def scores() -> Array:
-        rows = RANDOM.random(RELEVANT.shape)
+    def scores(random: Generator) -> Array:
+        rows = at_random(random)
         return np.where(np.argsort(np.argsort(-rows)) < count, 2.0, level * rows)
 
     return scores
 
 
-def one_farthest() -> Array:
+def one_farthest(random: Generator) -> Array:
     """Scores of 0 but for one item of each query."""
-    return np.where(np.arange(ITEMS) == RANDOM.integers(ITEMS, size=(ASKED, 1)), -1.0, 0.0)
+    return np.where(np.arange(ITEMS) == random.integers(ITEMS, size=(ASKED, 1)), -1.0, 0.0)
 
 
 def of_scores(other: Callable[[Array], Array]) -> Proof:
@@ -79,7 +85,7 @@ def remembered(evaluator: Evaluator) -> tuple[float, float]:
 
 def known(evaluator: Evaluator) -> tuple[float, float]:
     """A system that knows the labels, and random scores."""
-    return evaluator(RELEVANT * 1.0, RELEVANT), evaluator(RANDOM.random(RELEVANT.shape), RELEVANT)
+    return evaluator(RELEVANT * 1.0, RELEVANT), evaluator(at_random(np.random.default_rng(2)), RELEVANT)
 
 
 def silent(evaluator: Evaluator) -> tuple[float, float]:
@@ -102,7 +108,7 @@ def below_zero(evaluator: Evaluator) -> tuple[float, float]:
 def turned(evaluator: Evaluator) -> tuple[float, float]:
     """A gallery of 4,097 items in the opposite order, and in its own."""
     labels = np.arange(4097) % CLASSES
-    gallery = RANDOM.normal(size=(4097, 4)).astype(np.float32)
+    gallery = np.random.default_rng(2).normal(size=(4097, 4)).astype(np.float32)
     orders = slice(None, None, -1), slice(None)
     one, other = (evaluator(gallery[:20], labels[:20], gallery[order], labels[order]) for order in orders)
     return one, other
@@ -111,13 +117,16 @@ def turned(evaluator: Evaluator) -> tuple[float, float]:
 def of_zeros(labels: Array) -> Proof:
     """All-equal vectors, and random ones."""
     shape = (len(labels), 2)
-    return lambda evaluator: (evaluator(np.zeros(shape), labels), evaluator(RANDOM.normal(size=shape), labels))
+    return lambda evaluator: (
+        evaluator(np.zeros(shape), labels),
+        evaluator(np.random.default_rng(2).normal(size=shape), labels),
+    )
 
 
 def of_the_first_class(evaluator: Evaluator) -> tuple[float, float]:
     """All-equal scores for queries of class 0, and random ones."""
     queries = np.zeros(ASKED, dtype=int)
-    return evaluator(0 * SCORES, queries, LABELS), evaluator(RANDOM.random(SCORES.shape), queries, LABELS)
+    return evaluator(0 * SCORES, queries, LABELS), evaluator(at_random(np.random.default_rng(2)), queries, LABELS)
 
 
 SHAPE_PROOFS: dict[str, Proof] = {
