@@ -28,7 +28,7 @@ def by_name(rows: Array) -> dict[str, dict[str, Any]]:
 
 def at_random(random: Generator) -> Array:
     """Scores without ties."""
-    return random.random(RELEVANT.shape)
+    return np.asarray(random.random(RELEVANT.shape))
 
 
 def gains(make: Callable[[Generator], Array]) -> Proof:
