@@ -17,13 +17,13 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_217,
+    "inputs": 9_238,
     "distances": 4_694,
     "engine": 4_761,
     "native": 845,
     "measures": 6_348,
     "show": 1_500,
-    "evaluation": 7_798,
+    "evaluation": 7_800,
     "analyses": 9_406,
     "trials": 12_416,
     "compat": 2_787,
@@ -34,7 +34,7 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_185
+LINES_OF_SOURCE = 66_208
 LINES_OF_KERNELS = 7_668
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123

@@ -121,6 +121,8 @@ def _read(archive: ZipFile, path: Path) -> tuple[_Facts, dict[str, Array]]:
     members = {member.filename: member for member in archive.infolist()}
     size, told = path.stat().st_size, sum(member.file_size for member in archive.infolist())
     plain = all(m.compress_type == ZIP_STORED and m.file_size == m.compress_size for m in members.values())
+    if any(member.comment for member in members.values()):
+        raise ValueError("the damaged length of a comment hides the members that follow")
     if FACTS not in members:
         raise InputError(
             f"{path} is a zip archive, but not a record: it does not contain {FACTS}; pass a file that Result.save "

@@ -17,7 +17,7 @@ from tieproof.inputs.documents import Bytes
 from tieproof.inputs.mapped import unchanged
 from tieproof.inputs.options import parse_threads
 from tieproof.inputs.readers.location import Piped, check
-from tieproof.inputs.readers.packed import unpacked_bytes
+from tieproof.inputs.readers.packed import is_packed, unpacked_bytes
 from tieproof.native.threads import in_order
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # written by some editors at the beginning
@@ -41,6 +41,16 @@ def unpacked(location: str | os.PathLike[str] | Piped) -> tuple[Path | Piped, By
             return path, _with_newlines(unpacked_bytes(path.read_bytes(), str(path)))
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error}); check the disk it is on.") from error
+
+
+def beginning(location: str | os.PathLike[str] | Piped) -> Bytes:
+    """Return the content as `unpacked` does, of a file that is not packed only as much as a line may have."""
+    if isinstance(location, Piped):
+        return unpacked(location)[1]
+    check(Path(location))
+    with open(location, "rb") as file:
+        head = file.read(LONGEST_LINE)
+    return unpacked(location)[1] if is_packed(head) else _with_newlines(head)
 
 
 def _with_newlines(text: bytes) -> Bytes:
@@ -79,7 +89,7 @@ def pieces_of(text: Bytes, start: int) -> tuple[list[slice], list[slice]]:
             behind = text[near - 1 : near + LONGEST_LINE].tobytes().find(b"\n")
             starts.append(near + max(behind, 0))  # or within a line that is refused for its length
     letters = slices([*starts, len(text)])
-    lines = in_order(lambda piece: int(np.count_nonzero(text[piece] == NEWLINE)), letters, parse_threads(None))
+    lines = in_order(lambda piece: _count_of_lines(text[piece]), letters, parse_threads(None))
     ends = [0, *accumulate(lines)]
     ends[-1] += 1  # the last line may have no end
     return letters, slices(ends)
@@ -92,7 +102,13 @@ def slices(bounds: Sequence[int]) -> list[slice]:
 
 def line_at(text: Bytes, at: int) -> int:
     """Return the number of the line, from 1, that contains a position."""
-    return 1 + int(np.count_nonzero(text[:at] == NEWLINE))
+    return 1 + _count_of_lines(text[:at])
+
+
+def _count_of_lines(text: Bytes) -> int:
+    """The number of line ends, counted in parts, because a line may be most of a file."""
+    parts = (text[start : start + PIECE_BYTES] for start in range(0, len(text), PIECE_BYTES))
+    return sum(int(np.count_nonzero(part == NEWLINE)) for part in parts)
 
 
 def is_number(cell: str | bytes) -> bool:

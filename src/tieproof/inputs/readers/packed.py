@@ -45,6 +45,11 @@ PACKINGS = {
 """The ways to pack a file, by its first bytes."""
 
 
+def is_packed(head: bytes) -> bool:
+    """Whether a file that begins with these bytes is packed, or is an archive .tar."""
+    return any(re.match(start, head) for start in PACKINGS) or head[257:262] == b"ustar"
+
+
 def unpacked_bytes(content: bytes, called: str) -> bytes:
     """The content of a file, unpacked if it is packed, and the only file of an archive .tar in it."""
     packing = next((packing for start, packing in PACKINGS.items() if re.match(start, content)), None)

@@ -3,7 +3,7 @@
 import os
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.lines import is_number, shown, unpacked
+from tieproof.inputs.readers.lines import beginning, is_number, shown
 from tieproof.inputs.readers.location import Piped
 from tieproof.inputs.readers.trec import QRELS, RUN, TrecLayout, first_line
 from tieproof.inputs.readers.trials import LABELS
@@ -36,8 +36,8 @@ def is_trial(line: bytes) -> bool:
 def refuse_rankings(location: str | os.PathLike[str] | Piped, wanted: str, labels: bool = False) -> None:
     """Refuse qrels, runs and (unless as `labels`, such as Boeing 737 400) trials, and name the commands for them."""
     try:
-        line = first_line(unpacked(location)[1], 0)[0]
-    except InputError:
+        line = first_line(beginning(location), 0)[0]
+    except (InputError, OSError):
         return
     layout, name = layout_of(line), os.fsdecode(location)
     if layout is not None and layout.kind != wanted:
