@@ -370,7 +370,8 @@ print(listed["RR"], listed.as_printed("position", scores=scores, relevance=relev
 - Queries count as in the result. trec_eval leaves out queries that are missing from the run, as `missing="skip"`
   does; `trec_eval -c` counts them as 0, as `missing="zero"` does. Both count queries without relevant documents as
   0 (`empty="zero"`).
-- For lists that were cut off, the value is that of the given part. """  # noqa: E501
+- For lists that were cut off, the value is that of the given part.
+"""  # noqa: E501
 
 BY_PROCESSOR = "scikit-learn, ignoring ties"
 """The library whose row depends on the processor."""
