@@ -1,5 +1,6 @@
 """The kernels of products of sparse rows, compared with plain Python, bit by bit."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,9 @@ import pytest
 from kernel_levels import LEVELS, at
 from kernels import terms as reference
 from sparse_kernel_rows import WIDTH, rows_of
-from tieproof.distances.exact import terms
+from tieproof.distances.exact import equal, terms
+from tieproof.inputs import identities
+from tieproof.inputs.sparse_rows import Terms
 
 levels = pytest.mark.parametrize("level", LEVELS)
 both_types = pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -40,3 +43,46 @@ def test_products_of_pairs(dtype: Any, level: str) -> None:
     at(level, terms.products_of_term_pairs)(x, y, rows, items, found)
     reference.products_of_pairs(x, y, rows, items, expected)
     assert found.tobytes() == expected.tobytes()
+
+
+def rows_with_fractions(dtype: Any) -> Terms:
+    """Rows of at least one entry, of any size and sign."""
+    random = np.random.default_rng(5)
+    starts = np.append(0, np.cumsum(random.integers(1, WIDTH, size=12)))
+    held = [np.sort(random.choice(WIDTH, stop - start, replace=False)) for start, stop in pairwise(starts)]
+    values = random.normal(size=starts[-1]) * 2.0 ** random.integers(-60, 60, size=starts[-1])
+    return Terms(starts, np.concatenate(held).astype(np.int32), values.astype(dtype))
+
+
+@levels
+@both_types
+def test_entries_are_divided(dtype: Any, level: str) -> None:
+    rows, chosen, random = rows_with_fractions(dtype), np.array([3, 0, 7, 7]), np.random.default_rng(6)
+    divisor, norm = random.random(4) + 0.5, np.array([1.0, 3.0, 0.7, 1.0])
+    expected = reference.divided(rows, chosen, divisor, norm)
+    term, value = np.empty(len(expected), dtype=np.int32), np.empty(len(expected))
+    at(level, terms.divide_terms)(rows, chosen, divisor, norm, term, value)
+    assert [*zip(term.tolist(), value.tolist(), strict=True)] == expected
+
+
+@levels
+@both_types
+@pytest.mark.parametrize("up_to_factor", [False, True])
+def test_statistics_of_rows(up_to_factor: bool, dtype: Any, level: str) -> None:
+    rows = rows_with_fractions(dtype)
+    multipliers = np.random.default_rng(7).integers(2**64, size=2 * WIDTH, dtype=np.uint64)
+    largest, smallest, square = np.zeros((3, 12))
+    negative, checksum = np.zeros(12, dtype=np.bool_), np.zeros(12, dtype=np.uint64)
+    found = equal.Statistics(largest, smallest, square, negative, checksum)
+    at(level, equal.scan_terms)(rows, multipliers, up_to_factor, 2, 12, np.empty(WIDTH), found)
+    expected = reference.statistics(rows, multipliers, up_to_factor)
+    assert [*zip(*(column[2:].tolist() for column in found), strict=True)] == expected[2:]
+    assert not any(column[:2].any() for column in found)
+
+
+@levels
+@both_types
+def test_digests_of_entries(dtype: Any, level: str) -> None:
+    rows, sums = rows_with_fractions(dtype), np.zeros((12, 2), dtype=np.uint64)
+    at(level, identities.digest_terms)(rows, 0, 12, sums)
+    assert sums.tolist() == reference.digests(rows)

@@ -91,8 +91,8 @@ def count_zeros(
 def count_unlisted(
     pairs: NearPairs,
     targets: Targets,
-    first: IntArray,  # the first query of each row; before : the weight of the items of the tile before each of them
-    before: IntArray,
+    first: IntArray,  # the first query of each row
+    before: IntArray,  # the weight of the items of the tile before each of them
     start: int,
     apart: IntArray,
     count: Output[IntArray],

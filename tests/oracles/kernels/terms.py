@@ -5,6 +5,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from kernels import scan
+from kernels.digests import FIRST_FACTOR, FIRST_KEY, SECOND_FACTOR, SECOND_KEY, WORD, bits_of, folded, spread
+
 Array = npt.NDArray[Any]
 
 
@@ -30,3 +33,31 @@ def products_of_pairs(x: Any, y: Any, rows: Array, items: Array, out: Array) -> 
         own, others = entries_of(x, row), entries_of(y, item)
         common = [float(own[term]) * float(others[term]) for term in own if term in others]
         out[pair] = sum(common, 0.0) if common else -0.0
+
+
+def divided(rows: Any, chosen: Array, divisor: Array, norm: Array) -> list[tuple[int, float]]:
+    """The entries of the chosen rows, each divided by its divisor and then by its norm."""
+    by = zip(chosen, divisor.tolist(), norm.tolist(), strict=True)
+    return [(t, float(v) / first / second) for row, first, second in by for t, v in entries_of(rows, row).items()]
+
+
+def statistics(rows: Any, multipliers: Array, up_to_factor: bool) -> list[tuple[Any, ...]]:
+    """The fields of `Statistics` of each row; its terms add to the checksum."""
+    of_values, of_terms = np.split(multipliers, 2)
+    found = []
+    for row in range(len(rows.starts) - 1):
+        terms, values = zip(*entries_of(rows, row).items(), strict=True)
+        *others, checksum = scan.statistics(np.array(values, np.float64), of_values[: len(values)], up_to_factor)
+        checksum += sum(term * int(multiplier) for term, multiplier in zip(terms, of_terms, strict=False))
+        found.append((*others, checksum % 2**64))
+    return found
+
+
+def digests(rows: Any) -> list[list[int]]:
+    """Two sums of the digests of the entries of each row."""
+    keys = (FIRST_KEY, FIRST_FACTOR), (SECOND_KEY, SECOND_FACTOR)
+    found = []
+    for row in range(len(rows.starts) - 1):
+        words = [(bits_of(float(v)), spread((t + FIRST_KEY) % WORD)) for t, v in entries_of(rows, row).items()]
+        found.append([sum(folded(bits ^ key, term ^ factor) for bits, term in words) % WORD for key, factor in keys])
+    return found
