@@ -32,8 +32,7 @@ neighbors would gain in most draws, and lose much in few, which no test of a few
 MOST_TIMES_OF_RUNS = 2.5
 """The largest factor of the usual numbers of items and queries for runs, which take long to read."""
 
-FEW_DRAWS = 4
-"""The number of random embeddings that the first score on much data is compared with."""
+FEW_DRAWS = 4  # the number of random embeddings that the first score on much data is compared with
 
 
 def hand_in_rows(attack: Attack, examination: Examination) -> Iterator[Finding]:

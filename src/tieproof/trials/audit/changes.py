@@ -17,13 +17,11 @@ from tieproof.trials.audit.outcomes import Outcome
 
 Random = np.random.Generator
 Change = Callable[[Case, Random], Case]
-Asked = tuple[str, Callable[[], Outcome]]
-"""A change in words, as "with permuted items", and a call after the change."""
+Asked = tuple[str, Callable[[], Outcome]]  # a change in words, as "with permuted items", and a call after the change
 
 Variants = Callable[[Examination, Case, Random], Iterator[Asked]]
 
-REPEATS = 2
-"""The number of random changes of each kind that are tried on each data set."""
+REPEATS = 2  # the number of random changes of each kind that are tried on each data set
 
 
 def by(change: Change, what: str, times: int = REPEATS) -> Variants:
@@ -117,8 +115,7 @@ def relabeled(examination: Examination, case: Case, random: Random) -> Iterator[
             yield what, partial(examination.score, large)
 
 
-MOST_COUNTED = 2**17
-"""The largest class number that evaluators get which refuse numbers below 0."""
+MOST_COUNTED = 2**17  # the largest class number that evaluators get which refuse numbers below 0
 
 LARGE_NUMBERS = {
     "with class numbers that are equal in a byte": 7 + 256 * np.arange(CLASSES),

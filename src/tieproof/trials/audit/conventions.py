@@ -31,24 +31,18 @@ class Wrote(Exception):  # noqa: N818 (what the evaluator did, not an error of t
 
 @dataclass(frozen=True)
 class Convention:
-    """A way to call an evaluator.
-
-    takes : the arguments, in words, beginning with their names
-    kind : what the evaluator ranks by: vectors in leave-one-out, vectors of queries and a gallery, or given scores;
-        or "recall" if it compares lists of found items with true neighbors
-    ascending : whether a smaller score means nearer, for given scores
-    grouped : whether items have groups, such as cameras; items of the query's class and group are not candidates
-    written : whether documents have names, and lines have an order
-    files : whether the lines are written to files, whose paths are the arguments
-    """
+    """A way to call an evaluator."""
 
     name: str
-    takes: str
+    takes: str  # the arguments, in words, beginning with their names
+    # What the evaluator ranks by: vectors in leave-one-out, vectors of queries and a gallery, or given scores;
+    # or "recall" if it compares lists of found items with true neighbors.
     kind: Kind
-    ascending: bool = False
+    ascending: bool = False  # whether a smaller score means nearer, for given scores
+    # Whether items have groups, such as cameras; items of the query's class and group are not candidates.
     grouped: bool = False
-    written: bool = False
-    files: bool = False
+    written: bool = False  # whether documents have names, and lines have an order
+    files: bool = False  # whether the lines are written to files, whose paths are the arguments
 
     @property
     def names(self) -> list[str]:

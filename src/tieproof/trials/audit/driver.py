@@ -47,15 +47,13 @@ for _attack in (
 LONGEST_LIMIT = 10**6
 """The longest time limit in seconds: the clocks of the system overflow somewhere, and a limit of NaN never passes."""
 
-FEWEST_ITEMS = 4 * CLASSES
-"""The fewest items and queries, so that each class has at least two in every draw."""
+FEWEST_ITEMS = 4 * CLASSES  # the fewest items and queries, so that each class has at least two in every draw
 
 RANGE = (
     "Pass the range of its numbers, such as limits=(0, 100) (--limits 0,100) for percent, or limits=None "
     "(--limits none) if they have no range."
 )
-FIRST = LAYOUTS["shuffled"]
-"""The layout on which the evaluator must give random embeddings a number."""
+FIRST = LAYOUTS["shuffled"]  # the layout on which the evaluator must give random embeddings a number
 
 
 def examined(evaluator: EvaluatorFunction | str, options: Options, progress: bool) -> AuditReport:
@@ -138,14 +136,9 @@ def _chosen(options: Options, convention: Convention) -> list[Attack]:
     return left
 
 
-WARM_UP = 10
-"""The factor of the limit for the first call, which may compile code or load a model."""
-
-AGAIN = 3
-"""The factor of the limit for repeating a call that took too long."""
-
-IN_VAIN = 2
-"""After this many calls that took too long even when repeated, calls are no longer repeated."""
+WARM_UP = 10  # the factor of the limit for the first call, which may compile code or load a model
+AGAIN = 3  # the factor of the limit for repeating a call that took too long
+IN_VAIN = 2  # after this many calls that took too long even when repeated, calls are no longer repeated
 
 
 def _patient(call: Callable[[Case, Mapping[str, Any], float], Outcome], seconds: float) -> Call:

@@ -23,12 +23,9 @@ AVERAGES: tuple[Average, ...] = get_args(Average)
 
 
 class Board(NamedTuple):
-    """The labels that blind systems are tried on: those of the items and, if queries are separate, of the queries.
+    """The labels that blind systems are tried on: those of the items and, if queries are separate, of the queries."""
 
-    key : identifies the board among all boards of the audit
-    """
-
-    key: tuple[str | int, ...]
+    key: tuple[str | int, ...]  # identifies the board among all boards of the audit
     labels: IntArray
     query_labels: IntArray | None
     groups: IntArray | None = None
@@ -72,42 +69,32 @@ CODES: Array = np.array(
 )
 """A vector for each class, as long and as far from all others, whose signs alone tell classes (of Hadamard)."""
 
-MOST_NUMBERS = 200
-"""The most numbers of each measure that are kept in order to see to which step they are rounded."""
-
-REPEATED_CRASHES = 3
-"""The number of crashes that are repeated, to see whether the evaluator crashes again."""
+MOST_NUMBERS = 200  # the most numbers of each measure that are kept in order to see to which step they are rounded
+REPEATED_CRASHES = 3  # the number of crashes that are repeated, to see whether the evaluator crashes again
 
 
 @dataclass
 class Examination:
-    """The state of a running audit.
-
-    call : calls the evaluator
-    anew : calls the evaluator in a process that has not called it before; None if there can be no such process
-    takes_other_sizes : whether the evaluator accepts other numbers of items than the usual one
-    trials : how many scores are tested for being an exploit: one for each attack on each layout
-    baselines : the scores of random embeddings for each measure, by layout and factor of the number of items; the
-        outcome instead, if a call on that layout failed
-    beside : the outcomes of random embeddings, by the key of their board
-    parts : the outcomes of easy queries, of hard ones and of both, which show whether a number is a mean
-    numbers : different numbers that the evaluator has given so far, by measure
-    crashes : how many calls have crashed
-    is_steady : whether every answer that was asked for again was given again
-    """
+    """The state of a running audit."""
 
     convention: Convention
     options: Options
-    call: Call
+    call: Call  # calls the evaluator
+    # Calls the evaluator in a process that has not called it before; None if there can be no such process.
     anew: Call | None = None
-    takes_other_sizes: bool = True
-    trials: int = 1
+    takes_other_sizes: bool = True  # whether the evaluator accepts other numbers of items than the usual one
+    trials: int = 1  # how many scores are tested for being an exploit: one for each attack on each layout
+    # The scores of random embeddings for each measure, by layout and factor of the number of items; the outcome
+    # instead, if a call on that layout failed.
     baselines: dict[tuple[str, float], dict[str, Luck] | Outcome] = field(default_factory=dict)
+    # The outcomes of random embeddings, by the key of their board.
     beside: dict[tuple[str | int, ...], Outcome] = field(default_factory=dict)
+    # The outcomes of easy queries, of hard ones and of both, which show whether a number is a mean.
     parts: list[Outcome] = field(default_factory=list)
+    # Different numbers that the evaluator has given so far, by measure.
     numbers: dict[str, set[float]] = field(default_factory=dict)
-    crashes: int = 0
-    is_steady: bool = True
+    crashes: int = 0  # how many calls have crashed
+    is_steady: bool = True  # whether every answer that was asked for again was given again
 
     @property
     def level(self) -> float:

@@ -58,8 +58,7 @@ def _is_mean(examination: Examination, measure: str) -> bool:
     return not examination.differ(measure, (2 * easy + hard) / 3, both)
 
 
-EASY, HARD = 6, 3
-"""The number of easy classes and of hard ones."""
+EASY, HARD = 6, 3  # the number of easy classes and of hard ones
 
 
 def _two_parts(examination: Examination) -> tuple[Case, Case, Case]:

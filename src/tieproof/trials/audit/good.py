@@ -17,8 +17,7 @@ from tieproof.trials.audit.luck import EXPLOIT, Luck, rounding
 from tieproof.trials.audit.outcomes import Outcome
 
 LAYOUT = LAYOUTS["shuffled"]
-ANSWERED = 0
-"""The class whose queries are answered: a tenth of all."""
+ANSWERED = 0  # the class whose queries are answered: a tenth of all
 
 MOST_KEPT = 0.5
 """The share of its gain over random embeddings that a system may keep which answers a tenth of the queries."""

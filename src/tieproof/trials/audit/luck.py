@@ -45,15 +45,11 @@ a gain is an exploit, and above the third a score is also drawn again with the s
 HOPELESS = 0.3
 """The probability that luck explains a gain, above which no more is drawn; in thorough audits only after 17 draws."""
 
-LEVEL = 0.002
-"""The largest probability that all attacks together call an honest evaluator exploitable."""
-
-NINE_OF_TEN = 1.2816
-"""The number of standard deviations that a normal number exceeds in one of ten cases."""
+LEVEL = 0.002  # the largest probability that all attacks together call an honest evaluator exploitable
+NINE_OF_TEN = 1.2816  # the number of standard deviations that a normal number exceeds in one of ten cases
 
 FLOAT32, HALF = 2.0**-23, np.finfo(np.float16)
-ROUNDING = 1e-6
-"""The largest difference that float32 rounding explains; such a difference is not a finding."""
+ROUNDING = 1e-6  # the largest difference that float32 rounding explains; such a difference is not a finding
 
 
 class Luck(NamedTuple):
@@ -159,11 +155,8 @@ def differ(one: float, other: float, step: float = 0.0) -> bool:
     return not abs(one - other) <= rounding(one) + step
 
 
-DIGITS = range(6)
-"""The numbers of decimal digits to which an evaluator may round; more are less than `ROUNDING`."""
-
-FEWEST_NUMBERS = 20
-"""The fewest different numbers that show to which step they are rounded."""
+DIGITS = range(6)  # the numbers of decimal digits to which an evaluator may round; more are less than `ROUNDING`
+FEWEST_NUMBERS = 20  # the fewest different numbers that show to which step they are rounded
 
 
 def step_of(numbers: Collection[float]) -> float:

@@ -22,8 +22,7 @@ from tieproof.trials.audit.luck import LOOKS
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.systems import BlindSystem, Dice, filled
 
-EDGE = 3
-"""The number of rows and columns at each end of a large array that its `repr` shows."""
+EDGE = 3  # the number of rows and columns at each end of a large array that its `repr` shows
 
 
 def _in_a_new_process(attack: Attack, examination: Examination) -> Iterator[Finding]:

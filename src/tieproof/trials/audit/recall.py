@@ -20,8 +20,7 @@ from tieproof.trials.audit.luck import differ, step_of
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.recall_cases import FIRST, Deck, K, RecallLists, RecallTrial
 
-RECALL: AttackKind = "recall"
-"""The kind of the convention, and of the attacks that apply to it."""
+RECALL: AttackKind = "recall"  # the kind of the convention, and of the attacks that apply to it
 
 TOLERANCE = 1e-4
 """How far outside its interval a recall may be by rounding in a type; a step of decimal digits comes on top."""
@@ -80,8 +79,7 @@ def begin(examination: Examination, title: str) -> None:
         check_limits(value, name, "the true neighbors", options.limits, TOLERANCE, advice)
 
 
-GRADES = 24
-"""The number of lists of different recall that show to which step an evaluator rounds."""
+GRADES = 24  # the number of lists of different recall that show to which step an evaluator rounds
 
 
 def _step(examination: Examination, measure: str) -> float:
@@ -120,8 +118,7 @@ def _judged(examination: Examination, attack: str, trial: RecallTrial) -> Iterat
         yield Finding(attack, name, verdict, value, detail=detail, interval=(min(interval), max(interval)))
 
 
-Trials = Callable[[Deck], Iterator[RecallTrial]]
-"""A function that yields lists whose recall is known."""
+Trials = Callable[[Deck], Iterator[RecallTrial]]  # a function that yields lists whose recall is known
 
 
 def hand_in(trials: Trials, attack: Attack, examination: Examination) -> Iterator[Finding]:

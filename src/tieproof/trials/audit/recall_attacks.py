@@ -20,8 +20,7 @@ from tieproof.trials.audit.recall_cases import (
     almost_as_near,
 )
 
-ROUNDING = 2.0**-20
-"""The largest relative difference of distances that sums in float32 explain."""
+ROUNDING = 2.0**-20  # the largest relative difference of distances that sums in float32 explain
 
 
 def _true_neighbors(deck: Deck) -> Iterator[RecallTrial]:

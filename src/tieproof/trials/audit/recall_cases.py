@@ -15,36 +15,25 @@ from tieproof.kit import Array, FloatArray, IntArray
 from tieproof.trials.attacks import Verdict
 from tieproof.trials.audit.cases import AS_IT_COMES, Packable, Writing
 
-K = 10
-"""How many neighbors of each query are sought."""
+K = 10  # how many neighbors of each query are sought
 
 MOST_LISTED = 100
 """The most true neighbors of each query that an evaluator is handed, as in the files of public benchmarks."""
 
-NOTHING = -1
-"""The id where an index found nothing."""
-
-LARGEST_GAP = 4
-"""The largest distance between two items that follow each other in a ranking."""
-
-FIRST = np.arange(K)
-"""The places of the nearest items."""
+NOTHING = -1  # the id where an index found nothing
+LARGEST_GAP = 4  # the largest distance between two items that follow each other in a ranking
+FIRST = np.arange(K)  # the places of the nearest items
 
 
 @dataclass(frozen=True)
 class RecallLists(Packable):
-    """The arguments of an evaluator of recall.
+    """The arguments of an evaluator of recall."""
 
-    found, distances : (q, K) the items that an index found and their distances, as it returned them
-    true_ids, true_distances : (q, m) the nearest items, nearest first; m is larger than K
-    writing : as every case has it
-    """
+    writing: ClassVar[Writing] = AS_IT_COMES  # as every case has it
 
-    writing: ClassVar[Writing] = AS_IT_COMES
-
-    found: IntArray
+    found: IntArray  # found, distances: (q, K) the items that an index found and their distances, as it returned them
     distances: Array
-    true_ids: IntArray
+    true_ids: IntArray  # true_ids, true_distances: (q, m) the nearest items, nearest first; m is larger than K
     true_distances: Array
 
     def arguments(self) -> tuple[Array, Array, tuple[Array, Array]]:
@@ -57,14 +46,10 @@ class RecallLists(Packable):
 
 
 class WholeRanking(NamedTuple):
-    """All items of a gallery for each query, from the nearest to the farthest.
+    """All items of a gallery for each query, from the nearest to the farthest."""
 
-    ids : (q, n)
-    distances : (q, n) float32, which never decrease along a row
-    """
-
-    ids: IntArray
-    distances: Array
+    ids: IntArray  # (q, n)
+    distances: Array  # (q, n) float32, which never decrease along a row
 
     @classmethod
     def drawn(
@@ -156,17 +141,13 @@ class Deck:
 
 
 class RecallTrial(NamedTuple):
-    """Lists that are handed in, and the interval in which their recall lies.
+    """Lists that are handed in, and the interval in which their recall lies."""
 
-    what : the lists, in words
-    above : the verdict on a number above the interval
-    """
-
-    what: str
+    what: str  # the lists, in words
     lists: RecallLists
     least: float
     most: float
-    above: Verdict = Verdict.EXPLOITABLE
+    above: Verdict = Verdict.EXPLOITABLE  # the verdict on a number above the interval
 
     @classmethod
     def of(cls, what: str, ranking: WholeRanking, lists: RecallLists) -> "RecallTrial":

@@ -34,8 +34,7 @@ from tieproof.trials.audit.examination import Options
 from tieproof.trials.audit.targets import Command, name_of
 
 HEADER = ("attack", "verdict", "score", "random", "deviations")
-OF_RECALL = ("attack", "verdict", "score", "recall")
-"""The columns of the table, and those for an evaluator of recall."""
+OF_RECALL = ("attack", "verdict", "score", "recall")  # the columns of the table, and those for an evaluator of recall
 MEASURE = "measure"
 
 MOST_REFUSED = 0.9
@@ -164,8 +163,7 @@ def _write_markdown(report: AuditReport, path: Path) -> None:
     path.write_text(report.to_markdown(), encoding="utf-8")
 
 
-MARKDOWN: Formats = {".md": lambda: _write_markdown}
-"""The file extension for Markdown, and its writer."""
+MARKDOWN: Formats = {".md": lambda: _write_markdown}  # the file extension for Markdown, and its writer
 
 
 def is_of_recall(report: AuditReport) -> bool:
@@ -275,8 +273,7 @@ def _powers(report: AuditReport) -> str:
     return f"a gain {' or '.join(gains)}"
 
 
-ON_ALL_LAYOUTS = "zeros"
-"""An attack that scores random embeddings on every layout."""
+ON_ALL_LAYOUTS = "zeros"  # an attack that scores random embeddings on every layout
 
 
 def reproducing(evaluator: EvaluatorFunction | str, options: Options) -> Callable[[Finding], str]:

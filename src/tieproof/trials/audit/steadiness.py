@@ -9,8 +9,7 @@ from tieproof.trials.audit.systems import filled
 
 FIRST = LAYOUTS["shuffled"]
 
-UNSEEN = 1000
-"""The number of a board that no attack uses."""
+UNSEEN = 1000  # the number of a board that no attack uses
 
 MUCH = 5.0
 """How many standard deviations above random embeddings on other labels a system that knows the labels must score."""

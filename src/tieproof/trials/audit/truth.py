@@ -18,8 +18,7 @@ from tieproof.trials.audit.examination import Attack, Examination
 
 NAME = "interval"
 VERDICTS = {"outside the interval": Verdict.OUTSIDE, "not a number": Verdict.NOT_A_NUMBER}
-TOLERANCE = 1e-4
-"""How far outside a number may be, because float32 rounding may swap items that are nearly tied."""
+TOLERANCE = 1e-4  # how far outside a number may be, because float32 rounding may swap items that are nearly tied
 
 
 def claimed(examination: Examination, measure: str) -> Measure | None:
