@@ -289,12 +289,48 @@ def by_line(qrels: Any, run: Any) -> float:
     return float(np.mean(values))
 
 
+def rows_of(qrels: str, run: str) -> tuple[dict[tuple[str, str], int], list[list[str]]]:
+    """The grades by query and document, and the fields of each line of the run."""
+    lines = [[line.split() for line in Path(path).read_text().splitlines()] for path in (qrels, run)]
+    return {(query, document): int(grade) for query, _, document, grade in lines[0]}, lines[1]
+
+
+def in_the_best_lines(once: bool) -> Callable[[str, str], float]:
+    """The share of relevant documents on the best 20 lines of each query; without `once`, a line may come twice."""
+
+    def evaluator(qrels: str, run: str) -> float:
+        relevant, rows = rows_of(qrels, run)
+        ranked: dict[str, list[tuple[float, str]]] = {}
+        for query, _, document, _, score, _ in rows:
+            if not once or (-float(score), document) not in ranked.get(query, ()):
+                ranked.setdefault(query, []).append((-float(score), document))
+        return float(np.mean([relevant[query, name] for query in ranked for _, name in sorted(ranked[query])[:20]]))
+
+    return evaluator
+
+
+def refuses_repeats(qrels: str, run: str) -> float:
+    """Refuses a run that lists a document twice."""
+    _, rows = rows_of(qrels, run)
+    if len({(query, document) for query, _, document, *_ in rows}) < len(rows):
+        raise ValueError("A document is listed twice.")
+    return in_the_best_lines(True)(qrels, run)
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "verdict"),
+    [(in_the_best_lines(False), "changes"), (in_the_best_lines(True), "held"), (refuses_repeats, "refused")],
+)
+def test_a_line_that_comes_twice_counts_once_or_is_refused(evaluator: Callable[..., float], verdict: str) -> None:
+    report = audit(evaluator, takes="files", attacks=["repeated lines"], items=40, queries=40)
+    assert [str(finding.verdict) for finding in report.findings] == [verdict]
+
+
 def by_rank(qrels: str, run: str) -> float:
     """Sorts by the rank column of the file."""
-    lines = [[line.split() for line in Path(path).read_text().splitlines()] for path in (qrels, run)]
-    relevant = {(query, document): int(grade) for query, _, document, grade in lines[0]}
+    relevant, rows = rows_of(qrels, run)
     ranked: dict[str, list[tuple[int, bool]]] = {}
-    for query, _, document, rank, _, _ in lines[1]:
+    for query, _, document, rank, _, _ in rows:
         ranked.setdefault(query, []).append((int(rank), relevant[query, document] > 0))
     return float(
         np.mean([zoo.mean_average_precision(np.array([[hit for _, hit in sorted(r)]])) for r in ranked.values()])

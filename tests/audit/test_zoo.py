@@ -10,6 +10,7 @@ import zoo
 import zoo_guilty
 import zoo_honest
 from smaller_audits import few_items
+from studies.audit_rates import honest, rankings
 from tieproof.trials.audit import ATTACKS
 
 pytestmark = pytest.mark.trials
@@ -66,6 +67,23 @@ def test_no_honest_evaluator_is_accused(name: str, monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("evaluator", [zoo_honest.median, zoo_honest.geometric_mean])
 def test_another_average_that_was_declared_is_held(evaluator: Callable[..., float]) -> None:
     assert tp.audit(evaluator, average="other", items=60, attacks=TIED).held
+
+
+@pytest.mark.parametrize(
+    ("average", "seed", "attack"),
+    [
+        (rankings.median, 1, "zeros of more data"),
+        (rankings.mean, 26, "zeros of more data"),
+        (rankings.mean, 18, "zeros of much data"),
+        (rankings.geometric_mean, 57, "zeros"),
+    ],
+)
+def test_the_luck_of_one_shuffle_is_no_gain_though_it_returns_in_every_draw(
+    average: honest.Average, seed: int, attack: str
+) -> None:
+    evaluator = honest.by_chance("gallery", honest.TIES["one shuffle"], average)(100, seed)
+    report = tp.audit(evaluator, takes="gallery", attacks=[attack], items=80, queries=80, seed=seed)
+    assert not report.exploitable, report
 
 
 @pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 40), marks=pytest.mark.heavy)])

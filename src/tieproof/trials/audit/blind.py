@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from tieproof.trials.attacks import Finding, told
 from tieproof.trials.audit.cases import LAYOUTS, Case, ClassLayout
 from tieproof.trials.audit.draws import BlindTrial
 from tieproof.trials.audit.examination import Attack, Board, Examination
@@ -17,6 +16,7 @@ from tieproof.trials.audit.judgment import examine
 from tieproof.trials.audit.luck import LOOKS
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.systems import BESIDE, LISTINGS, SYSTEMS, Dice, Listing, of_the_same_width
+from tieproof.trials.findings import Finding, told
 
 LAYOUTS_OF: dict[str, Sequence[str]] = {
     "all": [*LAYOUTS],

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from tieproof.kit import Array, IntArray
+from tieproof.kit import Array, FloatArray, IntArray
 
 CLASSES, DIMENSIONS, GROUPS = 10, 16, 3
 
@@ -104,19 +104,23 @@ class Case(Packable):
 
 
 class ClassLayout(NamedTuple):
-    """An order of the classes in the data.
-
-    labels : makes labels from a count and a generator
-    redrawn : whether each call of `labels` gives another order
-    others : makes other labels of the same size and in a similar order from labels and a generator
-    """
+    """An order of the classes in the data."""
 
     name: str
-    labels: Callable[[int, np.random.Generator], IntArray]
-    redrawn: bool = False
+    labels: Callable[[int, np.random.Generator], IntArray]  # makes labels from a count and a generator
+    redrawn: bool = False  # whether each call of `labels` gives another order
+    # Makes other labels of the same size and in a similar order from labels and a generator.
     others: Callable[[IntArray, np.random.Generator], IntArray] = lambda labels, random: np.roll(
         labels, random.integers(len(labels))
     )
+
+    def drawn(self, count: int, random: np.random.Generator, shares: FloatArray | None) -> IntArray:
+        """So many labels; with shares, about these shares of the items of each class of twice as many."""
+        if shares is None:
+            return self.labels(count, random)
+        labels = self.labels(2 * count, random)
+        weights = shares[labels] / shares[labels].sum()
+        return labels[np.sort(random.choice(len(labels), count, replace=False, p=weights))]
 
 
 def _in_other_turns(labels: IntArray, random: np.random.Generator) -> IntArray:

@@ -78,6 +78,11 @@ def rewrite(**writing: Any) -> Change:
     return change
 
 
+def list_twice(case: Case, random: Random) -> Case:
+    """The same run with every line twice."""
+    return replace(case, listed=np.full(case.items.shape, 2))
+
+
 def _relabel(case: Case, names: IntArray) -> Case:
     """Other numbers for the classes: class c is called names[c]."""
     asked = None if case.query_labels is None else names[case.query_labels]
@@ -208,5 +213,6 @@ CHANGES: dict[str, Variants] = {
     "renaming documents": by(rewrite(names=None), "with renamed documents"),
     "order of lines": by(rewrite(lines=None), "with shuffled lines"),
     "rank column": by(rewrite(ranks=True), "with reversed ranks"),
+    "repeated lines": by(list_twice, "with every line of the run twice", 1),
 }
 """The changes of all attacks, by the names of the attacks."""

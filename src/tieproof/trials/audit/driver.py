@@ -15,7 +15,6 @@ from typing import Any
 from tieproof.errors import InputError
 from tieproof.kit import check_choice, check_whole, our_name, progress_bar
 from tieproof.measures import parse
-from tieproof.trials.attacks import BASELINE, AttackRegistry, Finding, Verdict, worst
 from tieproof.trials.audit import blind, good, invariances, memory, order_search, recall, recall_attacks, truth
 from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case
 from tieproof.trials.audit.conventions import CONVENTIONS, Convention, EvaluatorFunction
@@ -28,21 +27,22 @@ from tieproof.trials.audit.outcomes import Outcome, attempt
 from tieproof.trials.audit.report import AuditReport, reproducing
 from tieproof.trials.audit.steadiness import Steadiness
 from tieproof.trials.audit.targets import Command, name_of
+from tieproof.trials.findings import BASELINE, Finding, Verdict, check_attacks, worst
 from tieproof.trials.sandbox.processes import ending_by_signals
 
-ATTACKS = AttackRegistry[Attack]()
+ATTACKS: dict[str, Attack] = {
+    attack.name: attack
+    for attack in (
+        *blind.ATTACKS,
+        *order_search.ATTACKS,
+        *truth.ATTACKS,
+        *memory.ATTACKS,  # after other blind systems: whoever remembers a good system may remember it until the end
+        *invariances.ATTACKS,
+        *good.ATTACKS,
+        *recall_attacks.ATTACKS,
+    )
+}
 """All attacks by name, in the order in which they run; help texts and documentation are generated from here."""
-
-for _attack in (
-    *blind.ATTACKS,
-    *order_search.ATTACKS,
-    *truth.ATTACKS,
-    *memory.ATTACKS,  # after other blind systems: whoever remembers a good system may remember it until the end
-    *invariances.ATTACKS,
-    *good.ATTACKS,
-    *recall_attacks.ATTACKS,
-):
-    ATTACKS.register(_attack)
 
 LONGEST_LIMIT = 10**6
 """The longest time limit in seconds: the clocks of the system overflow somewhere, and a limit of NaN never passes."""
@@ -120,7 +120,7 @@ def _chosen(options: Options, convention: Convention) -> list[Attack]:
 
     An attack that was requested by name but does not apply is an error.
     """
-    ATTACKS.check([*(options.attacks or ()), *options.skip])
+    check_attacks([*(options.attacks or ()), *options.skip], ATTACKS)
     for name in options.attacks or ():
         if not _applies(ATTACKS[name], convention, options):
             raise InputError(

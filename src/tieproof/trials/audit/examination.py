@@ -9,12 +9,12 @@ import numpy as np
 
 from tieproof.kit import Array, IntArray
 from tieproof.measures import Measure
-from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.cases import CLASSES, DIMENSIONS, Case, ClassLayout, groups_of
 from tieproof.trials.audit.conventions import Convention
 from tieproof.trials.audit.luck import DRAWS, LEVEL, LOOKS, MORE_LOOKS, Luck, differ, step_of
 from tieproof.trials.audit.outcomes import SINGLE, Outcome
 from tieproof.trials.audit.systems import BlindSystem, Dice
+from tieproof.trials.findings import Finding, Verdict
 
 Call = Callable[[Case, Mapping[str, Any]], Outcome]
 Average = Literal["mean", "macro", "other"]
@@ -68,6 +68,10 @@ CODES: Array = np.array(
     dtype=np.float32,
 )
 """A vector for each class, as long and as far from all others, whose signs alone tell classes (of Hadamard)."""
+
+# The smallest share of a class that is kept in further draws of much data, whose sizes hardly differ: otherwise an
+# evaluator that breaks all ties by one shuffle, drawn item by item, would have the same luck in every draw.
+LEAST_SHARE = 0.1
 
 MOST_NUMBERS = 200  # the most numbers of each measure that are kept in order to see to which step they are rounded
 REPEATED_CRASHES = 3  # the number of crashes that are repeated, to see whether the evaluator crashes again
@@ -158,8 +162,9 @@ class Examination:
         if number and self.takes_other_sizes and not same_size:
             least, most = (0.5, 1.5) if times == 1 else (1.0, 1.09)
             items, queries = _resized(items, number, least, most), _resized(queries, number + 1, least, most)
-        labels = layout.labels(items, random)
-        query_labels = None if self.convention.kind == "leave-one-out" else layout.labels(queries, random)
+        shares = random.uniform(LEAST_SHARE, 1, CLASSES) if number and times > 1 else None
+        labels = layout.drawn(items, random, shares)
+        query_labels = None if self.convention.kind == "leave-one-out" else layout.drawn(queries, random, shares)
         if same_size:
             labels = layout.others(labels, random)
             query_labels = None if query_labels is None else layout.others(query_labels, random)

@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from tieproof.trials.attacks import Finding, Verdict, rank_of, told
 from tieproof.trials.audit.cases import Case
 from tieproof.trials.audit.changes import (
     CHANGES,
@@ -26,6 +25,7 @@ from tieproof.trials.audit.examination import AGAIN, Attack, Examination
 from tieproof.trials.audit.luck import LEVEL, Luck, rounding, tail
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.truth import claimed
+from tieproof.trials.findings import Finding, Verdict, rank_of, told
 
 Sets = Callable[[Examination], dict[str, Case]]  # a function that makes data sets by name
 

@@ -11,13 +11,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from tieproof.trials.attacks import BASELINE, Finding, Verdict, rank_of
 from tieproof.trials.audit.cases import Case, ClassLayout
 from tieproof.trials.audit.draws import BlindTrial, Drawn, DrawnTrial
 from tieproof.trials.audit.examination import Board, Examination
-from tieproof.trials.audit.explanations import may_be_a_threshold, may_be_the_average
+from tieproof.trials.audit.explanations import averages_queries, may_be_a_threshold, may_be_the_average
 from tieproof.trials.audit.luck import EXPLOIT, FAR, HOPELESS, LEVEL, LOOKS, SUSPICIOUS, Luck, is_gain, rounding, tail
 from tieproof.trials.audit.outcomes import Outcome
+from tieproof.trials.findings import BASELINE, Finding, Verdict, rank_of
 
 SHARE = 0.5
 """The share of a gain that must remain in comparison with random rows of another size, or size alone explains it."""
@@ -142,6 +142,8 @@ def _series(contest: DrawnTrial, measure: str, luck: Luck) -> Iterator[list[Draw
     others, patient = examination.takes_other_sizes, contest.looks[-1] > LOOKS[-1]
     is_far = not contest.trial.own and luck.deviations(contest.first.values[measure], examination.sign) > FAR
     for same_size in (False, True) if others and is_far else (not others,):
+        if same_size and others and not averages_queries(examination, measure):
+            return  # one order of ties at one size may favor rare values, which only a mean evens out
         for look in contest.looks:
             draws = contest.draw(look, same_size)
             yield draws

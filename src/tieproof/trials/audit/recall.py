@@ -12,13 +12,13 @@ from typing import Any, cast
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.data_sets import MOST_QUERIES
 from tieproof.trials.audit.examination import Attack, AttackKind, Examination
 from tieproof.trials.audit.first_calls import check_limits, no_answer
 from tieproof.trials.audit.luck import differ, step_of
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.recall_cases import FIRST, Deck, K, RecallLists, RecallTrial
+from tieproof.trials.findings import Finding, Verdict
 
 RECALL: AttackKind = "recall"  # the kind of the convention, and of the attacks that apply to it
 

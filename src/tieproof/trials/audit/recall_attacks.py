@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 
-from tieproof.trials.attacks import Verdict, told
 from tieproof.trials.audit.examination import Attack
 from tieproof.trials.audit.recall import RECALL, compare, hand_in
 from tieproof.trials.audit.recall_cases import (
@@ -19,6 +18,7 @@ from tieproof.trials.audit.recall_cases import (
     WholeRanking,
     almost_as_near,
 )
+from tieproof.trials.findings import Verdict, told
 
 ROUNDING = 2.0**-20  # the largest relative difference of distances that sums in float32 explain
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from tieproof import neighbor_recall
 from tieproof.kit import Array, FloatArray, IntArray
-from tieproof.trials.attacks import Verdict
 from tieproof.trials.audit.cases import AS_IT_COMES, Packable, Writing
+from tieproof.trials.findings import Verdict
 
 K = 10  # how many neighbors of each query are sought
 

@@ -16,7 +16,10 @@ from tieproof.measures import Measure
 from tieproof.show.files import Formats
 from tieproof.show.printable import printable
 from tieproof.show.shown import EXPLAINED, markdown
-from tieproof.trials.attacks import (
+from tieproof.trials.audit.conventions import CONVENTIONS, EvaluatorFunction
+from tieproof.trials.audit.examination import Options
+from tieproof.trials.audit.targets import Command, name_of
+from tieproof.trials.findings import (
     BASELINE,
     TABLE,
     Finding,
@@ -29,9 +32,6 @@ from tieproof.trials.attacks import (
     worst,
     wrapped,
 )
-from tieproof.trials.audit.conventions import CONVENTIONS, EvaluatorFunction
-from tieproof.trials.audit.examination import Options
-from tieproof.trials.audit.targets import Command, name_of
 
 HEADER = ("attack", "verdict", "score", "random", "deviations")
 OF_RECALL = ("attack", "verdict", "score", "recall")  # the columns of the table, and those for an evaluator of recall

@@ -10,11 +10,11 @@ from typing import Any
 
 from tieproof import Estimate, evaluate, evaluate_distances, evaluate_scores
 from tieproof.measures import Measure, parse
-from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.cases import Case
 from tieproof.trials.audit.conventions import relevance
 from tieproof.trials.audit.data_sets import DATA, data_case
 from tieproof.trials.audit.examination import Attack, Examination
+from tieproof.trials.findings import Finding, Verdict, told
 
 NAME = "interval"
 VERDICTS = {"outside the interval": Verdict.OUTSIDE, "not a number": Verdict.NOT_A_NUMBER}
