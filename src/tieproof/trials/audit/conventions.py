@@ -203,9 +203,7 @@ def written_lines(case: Case) -> tuple[Iterator[str], Iterator[str]]:
         listed = _listed(case)
         places = _entries(np.arange(scores.size).reshape(scores.shape), case, listed)
         lines = (f"{query} Q0 {name} {flat_ranks[place]} {flat_scores[place]!r} t" for query, name, place in places)
-        if listed is None:
-            return lines
-        times = (often for _, _, often in _entries(listed, case, listed))
+        times = repeat(1) if listed is None else (often for _, _, often in _entries(listed, case, listed))
         return chain.from_iterable(map(repeat, lines, times))
 
     return (f"{query} 0 {document} {grade}" for query, document, grade in _entries(relevance(case), case)), run()

@@ -95,6 +95,8 @@ class Examination:
     beside: dict[tuple[str | int, ...], Outcome] = field(default_factory=dict)
     # The outcomes of easy queries, of hard ones and of both, which show whether a number is a mean.
     parts: list[Outcome] = field(default_factory=list)
+    # Cases that were scored at the beginning, which must score the same at the end.
+    begun: list[tuple[Case, Outcome]] = field(default_factory=list)
     # Different numbers that the evaluator has given so far, by measure.
     numbers: dict[str, set[float]] = field(default_factory=dict)
     crashes: int = 0  # how many calls have crashed

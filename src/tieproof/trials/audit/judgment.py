@@ -218,14 +218,12 @@ def _gains_more(contest: DrawnTrial, measure: str) -> bool:
     """
     looks = contest.looks
     count = max(look for look in looks if look <= max(len(contest.drawn[False]), looks[0]))
-    sign, gains, usual = contest.examination.sign, [], []
-    for drawn, other in zip(contest.draw(count), contest.beside(count), strict=True):
-        gains.append(_difference(drawn._replace(random=other), measure, sign))
-        usual.append(_difference(drawn, measure, sign))
-    if any(map(math.isnan, gains)):
+    draws, others = contest.draw(count), contest.beside(count)
+    beside = [drawn._replace(random=other) for drawn, other in zip(draws, others, strict=True)]
+    usual, gain = (_gains(each, measure, contest.examination) for each in (draws, beside))
+    if math.isnan(gain.mean):
         return True
-    gain = Luck.of(gains)
-    return is_gain(gain, LEVEL, contest.examination.step(measure)) and gain.mean > SHARE * Luck.of(usual).mean
+    return is_gain(gain, LEVEL, contest.examination.step(measure)) and gain.mean > SHARE * usual.mean
 
 
 def _over_layouts(contests: Sequence[DrawnTrial], measures: Iterable[str]) -> Iterator[Finding]:

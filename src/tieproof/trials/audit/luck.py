@@ -83,10 +83,6 @@ class Luck(NamedTuple):
         """Whether the scores are all the same, but for rounding."""
         return self.std <= rounding(self.mean)
 
-    def differs(self, score: float) -> bool:
-        """Whether another score differs from the mean by more than rounding."""
-        return differ(self.mean, score)
-
     def is_suspicious(self, score: float, sign: int, above: float = SUSPICIOUS, step: float = 0.0) -> bool:
         """Whether a single score is so much better than these scores that it must be drawn again.
 

@@ -49,12 +49,6 @@ def _true_neighbors(examination: Examination) -> RecallLists:
     return deck(examination, "true neighbors").ranking().at(FIRST)
 
 
-def is_steady(examination: Examination) -> bool:
-    """Whether the same lists score the same when they are handed in again."""
-    again = ask(examination, _true_neighbors(examination))
-    return not any(differ(value, again.value(name)) for name, value in exact(examination).values.items())
-
-
 def begin(examination: Examination, title: str) -> None:
     """InputError if the evaluator gives no number for the true neighbors, or one outside the limits."""
     options, outcome = examination.options, exact(examination)
@@ -77,6 +71,7 @@ def begin(examination: Examination, title: str) -> None:
     )
     for name, value in outcome.values.items():
         check_limits(value, name, "the true neighbors", options.limits, TOLERANCE, advice)
+    examination.begun.append((cast(Any, _true_neighbors(examination)), outcome))
 
 
 GRADES = 24  # the number of lists of different recall that show to which step an evaluator rounds

@@ -5,7 +5,7 @@ exactly which items are tied and how many neighbors a list contains. All distanc
 two, so that float32 represents them.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -76,13 +76,6 @@ class WholeRanking(NamedTuple):
         found, distances = (np.take_along_axis(each, there, axis=1) for each in self)
         return RecallLists(found, distances, *(each[:, : self.listed].copy() for each in self))
 
-    def nothing(self) -> RecallLists:
-        """The lists of an index that found nothing."""
-        lists = self.at(np.zeros(K, dtype=np.int64))
-        return replace(
-            lists, found=np.full_like(lists.found, NOTHING), distances=np.full_like(lists.distances, np.inf)
-        )
-
     def recall(self, found: IntArray) -> tuple[float, float]:
         """The smallest and the largest mean recall of found items over all choices of tied neighbors.
 
@@ -120,11 +113,12 @@ def almost_as_near(
     return WholeRanking(ids, np.tile((shares * distance).astype(np.float32), (queries, 1)))
 
 
-class Deck:
+class Deck(NamedTuple):
     """What the lists of an attack are made from: random numbers, for as many queries and items as usual."""
 
-    def __init__(self, random: np.random.Generator, queries: int, items: int) -> None:
-        self.random, self.queries, self.items = random, queries, items
+    random: np.random.Generator
+    queries: int
+    items: int
 
     def ranking(self, tie: tuple[int, int] = (0, 1)) -> WholeRanking:
         """A random ranking, with a tie from one place up to another."""
