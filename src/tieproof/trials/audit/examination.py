@@ -273,26 +273,13 @@ WHERE: dict[str, Callable[[Convention, Options], bool]] = {
 
 
 class Attack(NamedTuple):
-    """One way to test an evaluator; all fields after `run` but `rows` are columns of attacks.toml.
+    """One way to test an evaluator; all fields after `run` but `rows` are the columns that attacks.toml explains.
 
     name : as reports and options spell it
     kind : the question: does a blind system gain, does the order of the data matter, does anything else matter that
         must not, does a good system gain, is the number within the true interval, or is a recall right
     run : computes the findings from this attack and an audit, at least one for each measure
-    does : the input that it passes, or the change that it makes
-    why : the reason why this must gain or change nothing
-    source : where such an evaluator was reported
-    only : the name in `WHERE` of the evaluators and options that the attack applies to
-    thorough : whether only thorough audits make the attack, unless it is named
     rows : the rows that a blind system hands in
-    fixed : whether these rows contain no random numbers
-    wide : whether these rows have as many numbers as there are items, whatever width is asked for
-    layouts : the name in `LAYOUTS_OF` of the layouts that a blind system is tried on
-    times : the factor of the usual number of items and queries
-    unless : an attack that shows as much; if it has found a fault in each number, this one is not made
-    verdict : the verdict if a change matters that must not
-    lasting : whether the change may last, so that the number before it must be confirmed before
-    empty : whether queries without documents have an empty list
     """
 
     name: str
