@@ -95,7 +95,6 @@ ALONE = {
     "inputs.readers.mteb": "MODEL contents of_split",
     "inputs.readers.npy": "read_header",
     "inputs.relevance": "RelevantBlock",
-    "show.files": "Formats",
     "show.pages.page": "Axis",
     "show.parts": "percent",
     "show.printable": "printable",

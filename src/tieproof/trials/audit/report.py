@@ -2,11 +2,9 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, ClassVar
 
 from tieproof.kit import NARROWEST, WIDTH, AsPage, Shown, Table, count, in_one_line, table
-from tieproof.show.files import Formats
 from tieproof.show.printable import printable
 from tieproof.show.shown import EXPLAINED, markdown
 from tieproof.trials.audit.conventions import CONVENTIONS
@@ -147,13 +145,6 @@ class AuditReport(Report, Shown, AsPage):
 
     def _table(self) -> Table:
         return _details(self, self.findings)._replace(notes=[*_sentences(self)], numbers=("score", "deviations"))
-
-
-def _write_markdown(report: AuditReport, path: Path) -> None:
-    path.write_text(report.to_markdown(), encoding="utf-8")
-
-
-MARKDOWN: Formats = {".md": lambda: _write_markdown}  # the file extension for Markdown, and its writer
 
 
 def is_of_recall(report: AuditReport) -> bool:
