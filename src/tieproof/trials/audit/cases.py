@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from tieproof.kit import Array, FloatArray, IntArray
+from tieproof.kit import Array, IntArray
 
 CLASSES, DIMENSIONS, GROUPS = 10, 16, 3
 
@@ -113,14 +113,6 @@ class ClassLayout(NamedTuple):
     others: Callable[[IntArray, np.random.Generator], IntArray] = lambda labels, random: np.roll(
         labels, random.integers(len(labels))
     )
-
-    def drawn(self, count: int, random: np.random.Generator, shares: FloatArray | None) -> IntArray:
-        """So many labels; with shares, about these shares of the items of each class of twice as many."""
-        if shares is None:
-            return self.labels(count, random)
-        labels = self.labels(2 * count, random)
-        weights = shares[labels] / shares[labels].sum()
-        return labels[np.sort(random.choice(len(labels), count, replace=False, p=weights))]
 
 
 def _in_other_turns(labels: IntArray, random: np.random.Generator) -> IntArray:

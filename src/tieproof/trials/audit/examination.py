@@ -69,10 +69,6 @@ CODES: Array = np.array(
 )
 """A vector for each class, as long and as far from all others, whose signs alone tell classes (of Hadamard)."""
 
-# The smallest share of a class that is kept in further draws of much data, whose sizes hardly differ: otherwise an
-# evaluator that breaks all ties by one shuffle, drawn item by item, would have the same luck in every draw.
-LEAST_SHARE = 0.1
-
 MOST_NUMBERS = 200  # the most numbers of each measure that are kept in order to see to which step they are rounded
 REPEATED_CRASHES = 3  # the number of crashes that are repeated, to see whether the evaluator crashes again
 
@@ -164,9 +160,8 @@ class Examination:
         if number and self.takes_other_sizes and not same_size:
             least, most = (0.5, 1.5) if times == 1 else (1.0, 1.09)
             items, queries = _resized(items, number, least, most), _resized(queries, number + 1, least, most)
-        shares = random.uniform(LEAST_SHARE, 1, CLASSES) if number and times > 1 else None
-        labels = layout.drawn(items, random, shares)
-        query_labels = None if self.convention.kind == "leave-one-out" else layout.drawn(queries, random, shares)
+        labels = layout.labels(items, random)
+        query_labels = None if self.convention.kind == "leave-one-out" else layout.labels(queries, random)
         if same_size:
             labels = layout.others(labels, random)
             query_labels = None if query_labels is None else layout.others(query_labels, random)

@@ -17,7 +17,11 @@ from tieproof.trials.audit.systems import BlindSystem, Dice, filled
 EXPLAINED = 0.5
 """The largest gain that another average may explain, as a share of a perfect system's gain over random embeddings."""
 
-SHUFFLES = 8  # the number of other orders of the data, one of which must score as much, for chance to explain a score
+SHUFFLES = 8  # the number of other orders of the data, among which chance may give a score
+
+LUCKY = 5.0
+"""How many standard deviations of the scores of shuffled data a gain must exceed that is seen at nearly one size."""
+
 HUGE = 1e6
 
 ONE_SIDED: tuple[BlindSystem, ...] = (
@@ -37,9 +41,17 @@ def may_be_a_threshold(examination: Examination, measure: str, score: float, boa
     return examination.sign * score <= max(known) + rounding(score)
 
 
+def may_be_one_order_of_ties(examination: Examination, measure: str, case: Case, gain: float) -> bool:
+    """Whether a gain at nearly one size may be the luck of one order of ties, which hardly differs between draws."""
+    random = examination.random("orders of ties")
+    scores = [examination.score(permute_all(case, random)).value(measure) for _ in range(SHUFFLES)]
+    return gain <= LUCKY * Luck.of(scores).std
+
+
 def may_be_the_average(examination: Examination, measure: str, case: Case, luck: Luck) -> bool:
     """Whether an honest evaluator whose number is not a mean over queries may give this case its score."""
-    if averages_queries(examination, measure):
+    average = examination.options.average
+    if average in ("mean", "macro") or (average is None and _is_mean(examination, measure)):
         return False
     sign, random = examination.sign, examination.random("averages")
     score = examination.score(case).value(measure)
@@ -50,10 +62,7 @@ def may_be_the_average(examination: Examination, measure: str, case: Case, luck:
     return bool(sign * (score - luck.mean) <= EXPLAINED * sign * (perfect - luck.mean))
 
 
-def averages_queries(examination: Examination, measure: str) -> bool:
-    """Whether a number is a mean over queries or classes, as declared or as easy and hard queries show."""
-    if examination.options.average is not None:
-        return examination.options.average != "other"
+def _is_mean(examination: Examination, measure: str) -> bool:
     if not examination.parts:
         parts = _two_galleries if examination.convention.kind == "leave-one-out" else _two_parts
         examination.parts = [examination.score(case) for case in parts(examination)]

@@ -173,10 +173,7 @@ class Server:
             before, marked, after = received.partition(number)
             line, complete, _ = after.partition(b"\n")
             if complete:
-                try:
-                    return json.loads(line)
-                except (ValueError, RecursionError):
-                    raise Stop("crashed", MEDDLED) from None
+                return self.read(line)
             if not marked:
                 received = before[-NUMBER_BYTES:]
             if ended and not more:
@@ -207,6 +204,14 @@ class Server:
             data = b""
         self.is_open = bool(data)
         return data
+
+    @staticmethod
+    def read(line: bytes) -> Any:
+        """The content of an answer."""
+        try:
+            return json.loads(line)
+        except (ValueError, RecursionError):
+            raise Stop("crashed", MEDDLED) from None
 
     def close(self) -> None:
         """End the process and all processes that it started."""

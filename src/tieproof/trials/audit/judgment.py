@@ -14,10 +14,12 @@ from dataclasses import replace
 from tieproof.trials.audit.cases import Case, ClassLayout
 from tieproof.trials.audit.draws import BlindTrial, Drawn, DrawnTrial
 from tieproof.trials.audit.examination import Board, Examination
-from tieproof.trials.audit.explanations import averages_queries, may_be_a_threshold, may_be_the_average
+from tieproof.trials.audit.explanations import may_be_a_threshold, may_be_one_order_of_ties, may_be_the_average
 from tieproof.trials.audit.luck import EXPLOIT, FAR, HOPELESS, LEVEL, LOOKS, SUSPICIOUS, Luck, is_gain, rounding, tail
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.findings import BASELINE, Finding, Verdict, rank_of
+
+OTHER_SIZE = 1.2  # the factor by which sizes must differ, or one order of ties has the same luck in all of them
 
 SHARE = 0.5
 """The share of a gain that must remain in comparison with random rows of another size, or size alone explains it."""
@@ -104,7 +106,9 @@ def _drawn_again(contest: DrawnTrial, measure: str, luck: Luck, finding: Finding
         # a gain without any spread depends on nothing but the size, unless it is that of one and the same size
         varies = contest.trial.own or not gains.is_constant
         if gained := varies and is_gain(gains, examination.level, examination.step(measure)):
-            verdict = _judged(contest, measure, luck, gains)
+            sizes = [each.items for each in draws]
+            alike = examination.takes_other_sizes and max(sizes) < OTHER_SIZE * min(sizes)
+            verdict = _judged(contest, measure, luck, gains, alike)
             break
     explained = gained and verdict is Verdict.HELD and contest.trial.own
     if not contest.is_settled:
@@ -142,8 +146,6 @@ def _series(contest: DrawnTrial, measure: str, luck: Luck) -> Iterator[list[Draw
     others, patient = examination.takes_other_sizes, contest.looks[-1] > LOOKS[-1]
     is_far = not contest.trial.own and luck.deviations(contest.first.values[measure], examination.sign) > FAR
     for same_size in (False, True) if others and is_far else (not others,):
-        if same_size and others and not averages_queries(examination, measure):
-            return  # one order of ties at one size may favor rare values, which only a mean evens out
         for look in contest.looks:
             draws = contest.draw(look, same_size)
             yield draws
@@ -198,9 +200,14 @@ def _difference(drawn: Drawn, measure: str, sign: int) -> float:
     return sign * (blind - random)
 
 
-def _judged(contest: DrawnTrial, measure: str, luck: Luck, gains: Luck) -> Verdict:
-    """The verdict on a gain: an exploit, a small gain, or one that size, thresholds or the average explain."""
+def _judged(contest: DrawnTrial, measure: str, luck: Luck, gains: Luck, alike: bool = False) -> Verdict:
+    """The verdict on a gain: an exploit, a small gain, or one that size, thresholds, the average or luck explain.
+
+    alike : whether all draws have nearly the same size, though the evaluator takes others
+    """
     examination, score = contest.examination, contest.first.values[measure]
+    if alike and may_be_one_order_of_ties(examination, measure, contest.case, gains.mean):
+        return Verdict.HELD
     if contest.trial.beside is not None and not _gains_more(contest, measure):
         return Verdict.HELD
     if may_be_a_threshold(examination, measure, score, contest.board(0)):

@@ -7,13 +7,14 @@ compared, in two steps:
 
 1. A single score passes if it is at most `SUSPICIOUS` standard deviations above the mean.
 2. Otherwise the attack is drawn again with other numbers of items and queries, and each draw is paired with random
-   embeddings on the same labels. An evaluator that breaks ties by chance, even with a constant seed, then breaks them
-   differently in each draw. Student's t of the differences tells how likely luck alone is to explain them. It is
-   computed after 5, 9 and 17 draws. The blind system gains if this probability is below its share of `LEVEL`, which
-   is divided among all attacks, layouts, numbers of the evaluator and tests (Bonferroni). Much data is drawn in
-   hardly different sizes, but with other shares of the classes: one shuffle would favor the same places in every
-   draw. If a first score is more than `FAR` standard deviations above the mean, a mean over queries is also drawn
-   with the same numbers of items and queries and with other labels, because the gain may depend on the size.
+   embeddings on the same labels. An evaluator that breaks ties by chance, even with a constant seed, then breaks
+   them differently in each draw. Student's t of the differences tells how likely luck alone is to explain them. It
+   is computed after 5, 9 and 17 draws. The blind system gains if this probability is below its share of `LEVEL`,
+   which is divided among all attacks, layouts, numbers of the evaluator and tests (Bonferroni). If a first score is
+   more than `FAR` standard deviations above the mean, the attack is also drawn with the same numbers of items and
+   queries and with other labels, because the gain may depend on the size. In draws of nearly the same size, and much
+   data has no others, one order of ties may have the same luck each time: there a gain must exceed the spread of the
+   scores of the shuffled data, too.
 
 A thorough audit also finds gains of half a standard deviation: on the layout whose labels are shuffled anew for each
 draw, it draws every attack again that scores above the mean, up to 257 times. In no other layout: the luck of an
