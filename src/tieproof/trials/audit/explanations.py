@@ -17,9 +17,9 @@ from tieproof.trials.audit.systems import BlindSystem, Dice, filled
 EXPLAINED = 0.5
 """The largest gain that another average may explain, as a share of a perfect system's gain over random embeddings."""
 
-SHUFFLES = 8  # the number of other orders of the data, among which chance may give a score
+SHUFFLES = 16  # the number of other orders of the data, among which chance may give a score
 
-LUCKY = 5.0
+LUCKY = 8.0
 """How many standard deviations of the scores of shuffled data a gain must exceed that is seen at nearly one size."""
 
 HUGE = 1e6
