@@ -17,9 +17,9 @@ import tieproof as tp
 from studies.can_we_hack_map.subjects import SUBJECTS, Subject
 from studies.common import parse, progress, save, table, write_report
 from tieproof.show import style
-from tieproof.trials.attacks import worst
 from tieproof.trials.audit import ATTACKS, Finding, Verdict
 from tieproof.trials.audit.luck import DRAWS
+from tieproof.trials.findings import worst
 
 QUICK = ["zeros", "nan", "infinity", "permuting items", "order search"]
 TIME_LIMIT = 120.0

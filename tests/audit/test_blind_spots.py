@@ -1,6 +1,5 @@
 """What audits said falsely or missed: of writing, rounding, chance and memory, and by which data; see test_shapes."""
 
-import hashlib
 from collections.abc import Callable, Hashable
 from pathlib import Path
 from typing import Any
@@ -315,10 +314,3 @@ def test_an_evaluator_of_one_size_is_drawn_at_that_size() -> None:
     report = examined(of_sixty, Options(attacks=["zeros", "permuting at other sizes"], items=60), progress=False)
     assert found(report) == {"zeros": "exploitable"}
     assert "In 5 draws of 60 items with other labels" in report.finding("zeros").detail
-
-
-def test_hashes_are_of_names() -> None:
-    """The honest evaluator by a hash really breaks ties by it."""
-    names = sorted(["d1", "d2", "d3"], key=lambda name: hashlib.sha256(f"q {name}".encode()).digest())
-    qrels = {"q": {name: int(name == names[0]) for name in names}}
-    assert zoo_honest.by_hash_of_names(qrels, {"q": dict.fromkeys(names, 1.0)}) == 1

@@ -125,7 +125,7 @@ def test_trials_are_about_what_was_found() -> None:
     ranking = Deck(np.random.default_rng(2), 4, 60).ranking()
     lists = ranking.at(FIRST)
     assert RecallTrial.of("", ranking, lists)[2:4] == (1.0, 1.0)
-    assert ranking.recall(lists.found + 60) == ranking.recall(ranking.nothing().found) == (0.0, 0.0)
+    assert ranking.recall(lists.found + 60) == ranking.recall(np.full_like(lists.found, -1)) == (0.0, 0.0)
     assert ranking.recall(ranking.at(np.zeros(K, dtype=int)).found) == (0.1, 0.1)
 
 

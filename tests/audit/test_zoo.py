@@ -10,6 +10,7 @@ import zoo
 import zoo_guilty
 import zoo_honest
 from smaller_audits import few_items
+from studies.audit_rates import honest, rankings
 from tieproof.trials.audit import ATTACKS
 
 pytestmark = pytest.mark.trials
@@ -68,6 +69,23 @@ def test_another_average_that_was_declared_is_held(evaluator: Callable[..., floa
     assert tp.audit(evaluator, average="other", items=60, attacks=TIED).held
 
 
+@pytest.mark.parametrize(
+    ("average", "seed", "attack"),
+    [
+        (rankings.median, 1, "zeros of more data"),
+        (rankings.mean, 26, "zeros of more data"),
+        (rankings.mean, 18, "zeros of much data"),
+        (rankings.geometric_mean, 57, "zeros"),
+    ],
+)
+def test_the_luck_of_one_shuffle_is_no_gain_though_it_returns_in_every_draw(
+    average: honest.Average, seed: int, attack: str
+) -> None:
+    evaluator = honest.by_chance("gallery", honest.TIES["one shuffle"], average)(100, seed)
+    report = tp.audit(evaluator, takes="gallery", attacks=[attack], items=80, queries=80, seed=seed)
+    assert not report.exploitable, report
+
+
 @pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 40), marks=pytest.mark.heavy)])
 @pytest.mark.parametrize("evaluator", [zoo_honest.SeedPerQuery, zoo_honest.OneShuffle])
 def test_no_seed_is_accused(evaluator: Callable[[int], Callable[..., float]], seeds: range) -> None:
@@ -79,62 +97,44 @@ def test_no_seed_is_accused(evaluator: Callable[[int], Callable[..., float]], se
     assert accused == []
 
 
-GUILTY: dict[str, tuple[Callable[..., float], str, list[str], dict[str, Any]]] = {
-    "argsort()[::-1][:k]": (zoo_guilty.last_first, "zeros", ["exploitable"], {"takes": "relevance"}),
+GUILTY: dict[str, tuple[Callable[..., float], str, dict[str, Any]]] = {
+    "argsort()[::-1][:k]": (zoo_guilty.last_first, "zeros", {"takes": "relevance"}),
     "first of the nearest": (
         zoo_guilty.first_of_nearest,
         "zeros",
-        ["exploitable"],
         {"takes": "relevance", "items": 240, "queries": 600},
     ),
-    "two looks": (zoo_guilty.two_looks, "zeros", ["exploitable"], {"takes": "relevance", "queries": 600}),
-    "ties of three to ten": (zoo_guilty.ties_of_three_to_ten, "groups of eight", ["exploitable"], {}),
-    "hit queries only": (zoo_guilty.hit_queries_only, "isolated pairs", ["exploitable"], {}),
-    "hits of runs only": (zoo_guilty.hits_of_runs_only, "one document", ["exploitable"], {"takes": "run"}),
-    "ideal of what was found": (
-        zoo_guilty.ideal_of_what_was_found,
-        "one document",
-        ["exploitable"],
-        {"takes": "run"},
-    ),
+    "two looks": (zoo_guilty.two_looks, "zeros", {"takes": "relevance", "queries": 600}),
+    "ties of three to ten": (zoo_guilty.ties_of_three_to_ten, "groups of eight", {}),
+    "hit queries only": (zoo_guilty.hit_queries_only, "isolated pairs", {}),
+    "hits of runs only": (zoo_guilty.hits_of_runs_only, "one document", {"takes": "run"}),
+    "ideal of what was found": (zoo_guilty.ideal_of_what_was_found, "one document", {"takes": "run"}),
     "precision over what was returned": (
         zoo_guilty.precision_over_what_was_returned,
         "ten documents",
-        ["exploitable"],
         {"takes": "run"},
     ),
-    "strict padding": (zoo_guilty.strict_padding, "one document", ["exploitable"], {"takes": "run"}),
+    "strict padding": (zoo_guilty.strict_padding, "one document", {"takes": "run"}),
     "missing queries skipped": (
         zoo_guilty.missing_queries_skipped,
         "first queries",
-        ["exploitable"],
         {"takes": "run", "items": 100, "queries": 240},
     ),
-    "empty is perfect": (zoo_guilty.empty_is_perfect, "empty lists", ["exploitable"], {"takes": "run"}),
-    "lines": (
-        zoo_guilty.counts_lines,
-        "repeated documents",
-        ["exploitable"],
-        {"takes": "files", "items": 40, "queries": 40},
-    ),
-    "cache by labels": (zoo_guilty.cache_by_labels(), "zeros after a good system", ["exploitable"], {}),
-    "best so far": (zoo_guilty.BestSoFar(), "zeros after a good system", ["exploitable"], {}),
-    "cache by labels, random vectors": (
-        zoo_guilty.cache_by_labels(),
-        "random vectors after a good system",
-        ["exploitable"],
-        {},
-    ),
-    "best so far, a good system": (zoo_guilty.BestSoFar(), "other systems before", ["changes"], {}),
-    "much data": (zoo_guilty.stable_where_there_is_much, "zeros of much data", ["exploitable"], {"items": 240}),
+    "empty is perfect": (zoo_guilty.empty_is_perfect, "empty lists", {"takes": "run"}),
+    "lines": (zoo_guilty.counts_lines, "repeated documents", {"takes": "files", "items": 40, "queries": 40}),
+    "cache by labels": (zoo_guilty.cache_by_labels(), "zeros after a good system", {}),
+    "best so far": (zoo_guilty.BestSoFar(), "zeros after a good system", {}),
+    "cache by labels, random vectors": (zoo_guilty.cache_by_labels(), "random vectors after a good system", {}),
+    "best so far, a good system": (zoo_guilty.BestSoFar(), "other systems before", {}),
+    "much data": (zoo_guilty.stable_where_there_is_much, "zeros of much data", {"items": 240}),
 }
 
 
 @pytest.mark.parametrize("name", GUILTY)
 def test_every_guilty_evaluator_is_seen(name: str) -> None:
-    evaluator, attack, verdicts, options = GUILTY[name]
+    evaluator, attack, options = GUILTY[name]
     found = tp.audit(evaluator, attacks=[attack], **{"items": 60, "queries": 60, **options}).finding(attack)
-    assert found.verdict in verdicts, found
+    assert found.verdict == ("exploitable" if ATTACKS[attack].kind == "blind" else "changes"), found
 
 
 def test_an_evaluator_with_one_score_for_all_random_embeddings() -> None:

@@ -51,9 +51,9 @@ MAY_IMPORT = {
     "analyses.leaderboard": "errors ties inputs show measures measures.statistics evaluation analyses.compare",
     "trials": "",
     "trials.sandbox": "errors",
-    "trials.attacks": "errors show",
-    "trials.audit": "lazy errors data show measures trials.sandbox trials.attacks",
-    "trials.competition": "lazy errors whole_files data inputs distances evaluation trials.sandbox trials.attacks "
+    "trials.findings": "errors show",
+    "trials.audit": "lazy errors data show measures trials.sandbox trials.findings",
+    "trials.competition": "lazy errors whole_files data inputs distances evaluation trials.sandbox trials.findings "
     "trials.audit",
     # A judge runs programs as an audit does, writes records and logs, and reads competition files.
     "trials.judge": "errors inputs show measures evaluation evaluation.records analyses.compare trials.sandbox "
@@ -95,7 +95,6 @@ ALONE = {
     "inputs.readers.mteb": "MODEL contents of_split",
     "inputs.readers.npy": "read_header",
     "inputs.relevance": "RelevantBlock",
-    "show.files": "Formats",
     "show.pages.page": "Axis",
     "show.parts": "percent",
     "show.printable": "printable",

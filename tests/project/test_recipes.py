@@ -201,7 +201,7 @@ def test_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: CommandL
 
 @pytest.fixture
 def registered() -> Iterator[None]:
-    """Remove everything that a test registers when it ends."""
+    """Remove all attacks that a test adds when it ends."""
     before = list(ATTACKS)
     yield
     for name in [name for name in ATTACKS if name not in before]:
@@ -210,7 +210,7 @@ def registered() -> Iterator[None]:
 
 @pytest.mark.usefixtures("registered")
 def test_a_blind_attack(run: CommandLine) -> None:
-    ATTACKS.register(Attack("sevens", "blind", hand_in_rows, "7s", "All are near.", rows=filled(7.0), fixed=True))
+    ATTACKS["sevens"] = Attack("sevens", "blind", hand_in_rows, "7s", "All are near.", rows=filled(7.0), fixed=True)
     caught = tp.audit(zoo.upper, attacks=["sevens"], items=60)
     assert (caught.finding("sevens").verdict, caught.exploitable) == ("exploitable", True)
     assert tp.audit(zoo.lower, attacks=["sevens"], items=60).held
@@ -230,7 +230,9 @@ def test_an_attack_of_what_must_not_matter() -> None:
         return replace(case, items=-case.items, queries=None if case.queries is None else -case.queries)
 
     run = partial(compare, by(negate, "negated"))
-    ATTACKS.register(Attack("negation", "must not matter", run, "the sign of every number", "No distance changes."))
+    ATTACKS["negation"] = Attack(
+        "negation", "must not matter", run, "the sign of every number", "No distance changes."
+    )
     assert tp.audit(of_positive_parts, attacks=["negation"], items=60).finding("negation").verdict == "changes"
     assert tp.audit(zoo.lower, attacks=["negation"], items=60).held
 

@@ -12,12 +12,12 @@ from tieproof.cli.exits import shows_progress
 from tieproof.cli.options import NAME, SECONDS, Option, OptionKind, Text, argument, check_options, choice, command
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.errors import InputError
+from tieproof.show.files import MARKDOWN
 from tieproof.trials.audit import ATTACKS
 from tieproof.trials.audit import Command as Program
 from tieproof.trials.audit.conventions import CONVENTIONS
 from tieproof.trials.audit.examination import AVERAGES
 from tieproof.trials.audit.recall import RECALL
-from tieproof.trials.audit.report import MARKDOWN
 
 FOUND, EXPLOITABLE = 4, 3  # exit statuses: the audit found a fault; a blind system gains from the evaluator
 

@@ -55,7 +55,7 @@ def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[
 
 def _as_text(form: str) -> Callable[[], Writer]:
     def write(result: Any, path: Path) -> None:
-        path.write_text(getattr(result, form)() + "\n", encoding="utf-8")
+        path.write_text(getattr(result, form)().rstrip("\n") + "\n", encoding="utf-8")
 
     return lambda: write
 

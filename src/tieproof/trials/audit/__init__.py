@@ -16,14 +16,14 @@ from tieproof.lazy import exports
 
 if TYPE_CHECKING:
     from tieproof.measures import Measure
-    from tieproof.trials.attacks import Finding as Finding
-    from tieproof.trials.attacks import Verdict as Verdict
     from tieproof.trials.audit.conventions import EvaluatorFunction
     from tieproof.trials.audit.driver import ATTACKS as ATTACKS
     from tieproof.trials.audit.examination import Attack as Attack
     from tieproof.trials.audit.examination import Average
     from tieproof.trials.audit.report import AuditReport as AuditReport
     from tieproof.trials.audit.targets import Command as Command
+    from tieproof.trials.findings import Finding as Finding
+    from tieproof.trials.findings import Verdict as Verdict
 else:
     __getattr__, __dir__ = exports(__name__, "audit")
 

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from tieproof.trials.attacks import Finding, told
 from tieproof.trials.audit.cases import LAYOUTS, Case, ClassLayout
 from tieproof.trials.audit.draws import BlindTrial
 from tieproof.trials.audit.examination import Attack, Board, Examination
@@ -17,6 +16,7 @@ from tieproof.trials.audit.judgment import examine
 from tieproof.trials.audit.luck import LOOKS
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.systems import BESIDE, LISTINGS, SYSTEMS, Dice, Listing, of_the_same_width
+from tieproof.trials.findings import Finding, told
 
 LAYOUTS_OF: dict[str, Sequence[str]] = {
     "all": [*LAYOUTS],
@@ -32,8 +32,7 @@ neighbors would gain in most draws, and lose much in few, which no test of a few
 MOST_TIMES_OF_RUNS = 2.5
 """The largest factor of the usual numbers of items and queries for runs, which take long to read."""
 
-FEW_DRAWS = 4
-"""The number of random embeddings that the first score on much data is compared with."""
+FEW_DRAWS = 4  # the number of random embeddings that the first score on much data is compared with
 
 
 def hand_in_rows(attack: Attack, examination: Examination) -> Iterator[Finding]:

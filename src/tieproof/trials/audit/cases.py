@@ -18,22 +18,14 @@ CLASSES, DIMENSIONS, GROUPS = 10, 16, 3
 
 
 class Writing(NamedTuple):
-    """How a case is handed to the evaluator; none of these choices may matter.
+    """How a case is handed to the evaluator; none of these choices may matter."""
 
-    names : seed of random document names; with 0, documents are named by their numbers
-    lines : seed by which the lines of each file are shuffled; with 0, they are in order, query by query
-    ranks : whether the rank column counts down instead of up
-    empty : whether a query without listed documents is included, with an empty list
-    memory : how arrays lie in memory, one of `MEMORY` by its place
-    watched : whether the arguments are compared before and after the call
-    """
-
-    names: int = 0
-    lines: int = 0
-    ranks: bool = False
-    empty: bool = False
-    memory: int = 0
-    watched: bool = False
+    names: int = 0  # seed of random document names; with 0, documents are named by their numbers
+    lines: int = 0  # seed by which the lines of each file are shuffled; with 0, they are in order, query by query
+    ranks: bool = False  # whether the rank column counts down instead of up
+    empty: bool = False  # whether a query without listed documents is included, with an empty list
+    memory: int = 0  # how arrays lie in memory, one of `MEMORY` by its place
+    watched: bool = False  # whether the arguments are compared before and after the call
 
 
 AS_IT_COMES = Writing()
@@ -112,16 +104,12 @@ class Case(Packable):
 
 
 class ClassLayout(NamedTuple):
-    """An order of the classes in the data.
-
-    labels : makes labels from a count and a generator
-    redrawn : whether each call of `labels` gives another order
-    others : makes other labels of the same size and in a similar order from labels and a generator
-    """
+    """An order of the classes in the data."""
 
     name: str
-    labels: Callable[[int, np.random.Generator], IntArray]
-    redrawn: bool = False
+    labels: Callable[[int, np.random.Generator], IntArray]  # makes labels from a count and a generator
+    redrawn: bool = False  # whether each call of `labels` gives another order
+    # Makes other labels of the same size and in a similar order from labels and a generator.
     others: Callable[[IntArray, np.random.Generator], IntArray] = lambda labels, random: np.roll(
         labels, random.integers(len(labels))
     )

@@ -17,13 +17,11 @@ from tieproof.trials.audit.outcomes import Outcome
 
 Random = np.random.Generator
 Change = Callable[[Case, Random], Case]
-Asked = tuple[str, Callable[[], Outcome]]
-"""A change in words, as "with permuted items", and a call after the change."""
+Asked = tuple[str, Callable[[], Outcome]]  # a change in words, as "with permuted items", and a call after the change
 
 Variants = Callable[[Examination, Case, Random], Iterator[Asked]]
 
-REPEATS = 2
-"""The number of random changes of each kind that are tried on each data set."""
+REPEATS = 2  # the number of random changes of each kind that are tried on each data set
 
 
 def by(change: Change, what: str, times: int = REPEATS) -> Variants:
@@ -80,6 +78,11 @@ def rewrite(**writing: Any) -> Change:
     return change
 
 
+def list_twice(case: Case, random: Random) -> Case:
+    """The same run with every line twice."""
+    return replace(case, listed=np.full(case.items.shape, 2))
+
+
 def _relabel(case: Case, names: IntArray) -> Case:
     """Other numbers for the classes: class c is called names[c]."""
     asked = None if case.query_labels is None else names[case.query_labels]
@@ -117,8 +120,7 @@ def relabeled(examination: Examination, case: Case, random: Random) -> Iterator[
             yield what, partial(examination.score, large)
 
 
-MOST_COUNTED = 2**17
-"""The largest class number that evaluators get which refuse numbers below 0."""
+MOST_COUNTED = 2**17  # the largest class number that evaluators get which refuse numbers below 0
 
 LARGE_NUMBERS = {
     "with class numbers that are equal in a byte": 7 + 256 * np.arange(CLASSES),
@@ -211,5 +213,6 @@ CHANGES: dict[str, Variants] = {
     "renaming documents": by(rewrite(names=None), "with renamed documents"),
     "order of lines": by(rewrite(lines=None), "with shuffled lines"),
     "rank column": by(rewrite(ranks=True), "with reversed ranks"),
+    "repeated lines": by(list_twice, "with every line of the run twice", 1),
 }
 """The changes of all attacks, by the names of the attacks."""

@@ -31,24 +31,18 @@ class Wrote(Exception):  # noqa: N818 (what the evaluator did, not an error of t
 
 @dataclass(frozen=True)
 class Convention:
-    """A way to call an evaluator.
-
-    takes : the arguments, in words, beginning with their names
-    kind : what the evaluator ranks by: vectors in leave-one-out, vectors of queries and a gallery, or given scores;
-        or "recall" if it compares lists of found items with true neighbors
-    ascending : whether a smaller score means nearer, for given scores
-    grouped : whether items have groups, such as cameras; items of the query's class and group are not candidates
-    written : whether documents have names, and lines have an order
-    files : whether the lines are written to files, whose paths are the arguments
-    """
+    """A way to call an evaluator."""
 
     name: str
-    takes: str
+    takes: str  # the arguments, in words, beginning with their names
+    # What the evaluator ranks by: vectors in leave-one-out, vectors of queries and a gallery, or given scores;
+    # or "recall" if it compares lists of found items with true neighbors.
     kind: Kind
-    ascending: bool = False
+    ascending: bool = False  # whether a smaller score means nearer, for given scores
+    # Whether items have groups, such as cameras; items of the query's class and group are not candidates.
     grouped: bool = False
-    written: bool = False
-    files: bool = False
+    written: bool = False  # whether documents have names, and lines have an order
+    files: bool = False  # whether the lines are written to files, whose paths are the arguments
 
     @property
     def names(self) -> list[str]:
@@ -209,9 +203,7 @@ def written_lines(case: Case) -> tuple[Iterator[str], Iterator[str]]:
         listed = _listed(case)
         places = _entries(np.arange(scores.size).reshape(scores.shape), case, listed)
         lines = (f"{query} Q0 {name} {flat_ranks[place]} {flat_scores[place]!r} t" for query, name, place in places)
-        if listed is None:
-            return lines
-        times = (often for _, _, often in _entries(listed, case, listed))
+        times = repeat(1) if listed is None else (often for _, _, often in _entries(listed, case, listed))
         return chain.from_iterable(map(repeat, lines, times))
 
     return (f"{query} 0 {document} {grade}" for query, document, grade in _entries(relevance(case), case)), run()

@@ -10,8 +10,7 @@ from tieproof.kit import Array, IntArray
 from tieproof.trials.audit.cases import CLASSES, DIMENSIONS, Case
 from tieproof.trials.audit.examination import Examination
 
-Vectors = tuple[Array, IntArray]
-"""Embeddings and labels."""
+Vectors = tuple[Array, IntArray]  # embeddings and labels
 
 
 def _random_vectors(random: np.random.Generator, count: int) -> Vectors:
@@ -34,8 +33,7 @@ def _digits(random: np.random.Generator, count: int) -> Vectors:
     return pixels[:count].astype(np.float32), labels[:count].astype(np.int64)
 
 
-BYTE = 255
-"""The largest number that fits into a byte."""
+BYTE = 255  # the largest number that fits into a byte
 
 
 def _bytes(random: np.random.Generator, count: int) -> Vectors:
@@ -52,11 +50,8 @@ DATA: dict[str, Callable[[np.random.Generator, int], Vectors]] = {
 }
 """The data on which the changes that must not matter are tried."""
 
-WHOLE = {"whole-number": _bytes}
-"""The data of whole numbers, for changes that are exact only on these."""
-
-MOST_QUERIES = 60
-"""The most queries, for evaluators that take queries: a change that matters shows on a few of them."""
+WHOLE = {"whole-number": _bytes}  # the data of whole numbers, for changes that are exact only on these
+MOST_QUERIES = 60  # the most queries, for evaluators that take queries: a change that matters shows on a few of them
 
 
 def data_case(examination: Examination, name: str, sizes: tuple[int, int] | None = None) -> Case:

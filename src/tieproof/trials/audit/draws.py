@@ -13,29 +13,22 @@ from tieproof.trials.audit.outcomes import Outcome
 
 
 class BlindTrial(NamedTuple):
-    """A blind system, and how it is compared with random embeddings.
+    """A blind system, and how it is compared with random embeddings."""
 
-    attack : the name of the attack
-    case : makes the case that the system hands in on a board
-    score : calls the evaluator with a case
-    fixed : whether the case contains no random numbers; its score then differs only if the evaluator's answers do
-    times : the factor of the usual number of items and queries
-    draws : the number of random embeddings that the first score is compared with
-    looks : the numbers of further draws after which the differences are tested, if other than usual
-    own : whether the trial uses boards of its own that the evaluator has never seen; each draw is then paired with
-        random embeddings on a board of the same size with other labels, which are scored first
-    beside : scores what the system must also gain over: random rows of a larger size than usual, for a system that is
-        random rows of a still larger size; or the same rows without the calls before them
-    """
-
-    attack: str
-    case: Callable[[Board], Case]
-    score: Callable[[Case], Outcome]
+    attack: str  # the name of the attack
+    case: Callable[[Board], Case]  # makes the case that the system hands in on a board
+    score: Callable[[Case], Outcome]  # calls the evaluator with a case
+    # Whether the case contains no random numbers; its score then differs only if the evaluator's answers do.
     fixed: bool
-    times: float = 1
-    draws: int = DRAWS
+    times: float = 1  # the factor of the usual number of items and queries
+    draws: int = DRAWS  # the number of random embeddings that the first score is compared with
+    # The numbers of further draws after which the differences are tested, if other than usual.
     looks: Sequence[int] = ()
+    # Whether the trial uses boards of its own that the evaluator has never seen; each draw is then paired with
+    # random embeddings on a board of the same size with other labels, which are scored first.
     own: bool = False
+    # Scores what the system must also gain over: random rows of a larger size than usual, for a system that is
+    # random rows of a still larger size; or the same rows without the calls before them.
     beside: Callable[[Board], Outcome] | None = None
 
 

@@ -8,54 +8,61 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from functools import partial
 from numbers import Real
 from typing import Any
 
 from tieproof.errors import InputError
 from tieproof.kit import check_choice, check_whole, our_name, progress_bar
 from tieproof.measures import parse
-from tieproof.trials.attacks import BASELINE, AttackRegistry, Finding, Verdict, worst
-from tieproof.trials.audit import blind, good, invariances, memory, order_search, recall, recall_attacks, truth
+from tieproof.trials.audit import (
+    blind,
+    good,
+    invariances,
+    memory,
+    order_search,
+    recall,
+    recall_attacks,
+    steadiness,
+    truth,
+)
 from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case
 from tieproof.trials.audit.conventions import CONVENTIONS, Convention, EvaluatorFunction
 from tieproof.trials.audit.examination import AVERAGES, WHERE, Attack, Call, Examination, Options
 from tieproof.trials.audit.first_calls import check_limits, no_answer
 from tieproof.trials.audit.isolation import Isolated
 from tieproof.trials.audit.known import known_of, prepared
-from tieproof.trials.audit.luck import Luck, power
+from tieproof.trials.audit.luck import Luck, differ, power
 from tieproof.trials.audit.outcomes import Outcome, attempt
-from tieproof.trials.audit.report import AuditReport, reproducing
-from tieproof.trials.audit.steadiness import Steadiness
+from tieproof.trials.audit.report import AuditReport
+from tieproof.trials.audit.reproduction import reproducing
 from tieproof.trials.audit.targets import Command, name_of
+from tieproof.trials.findings import BASELINE, Finding, Verdict, check_attacks, worst
 from tieproof.trials.sandbox.processes import ending_by_signals
 
-ATTACKS = AttackRegistry[Attack]()
+ATTACKS: dict[str, Attack] = {
+    attack.name: attack
+    for attack in (
+        *blind.ATTACKS,
+        *order_search.ATTACKS,
+        *truth.ATTACKS,
+        *memory.ATTACKS,  # after other blind systems: whoever remembers a good system may remember it until the end
+        *invariances.ATTACKS,
+        *good.ATTACKS,
+        *recall_attacks.ATTACKS,
+    )
+}
 """All attacks by name, in the order in which they run; help texts and documentation are generated from here."""
-
-for _attack in (
-    *blind.ATTACKS,
-    *order_search.ATTACKS,
-    *truth.ATTACKS,
-    *memory.ATTACKS,  # after other blind systems: whoever remembers a good system may remember it until the end
-    *invariances.ATTACKS,
-    *good.ATTACKS,
-    *recall_attacks.ATTACKS,
-):
-    ATTACKS.register(_attack)
 
 LONGEST_LIMIT = 10**6
 """The longest time limit in seconds: the clocks of the system overflow somewhere, and a limit of NaN never passes."""
 
-FEWEST_ITEMS = 4 * CLASSES
-"""The fewest items and queries, so that each class has at least two in every draw."""
+FEWEST_ITEMS = 4 * CLASSES  # the fewest items and queries, so that each class has at least two in every draw
 
 RANGE = (
     "Pass the range of its numbers, such as limits=(0, 100) (--limits 0,100) for percent, or limits=None "
     "(--limits none) if they have no range."
 )
-FIRST = LAYOUTS["shuffled"]
-"""The layout on which the evaluator must give random embeddings a number."""
+FIRST = LAYOUTS["shuffled"]  # the layout on which the evaluator must give random embeddings a number
 
 
 def examined(evaluator: EvaluatorFunction | str, options: Options, progress: bool) -> AuditReport:
@@ -73,10 +80,8 @@ def examined(evaluator: EvaluatorFunction | str, options: Options, progress: boo
         examination.trials = sum(each.kind == "blind" for each in ATTACKS.values()) * (len(LAYOUTS) + 1)
         bar = progress_bar(len(wanted) + 1, "attacks", 1) if progress else nullcontext(lambda _: None)
         with bar as advance:
-            steadiness = Steadiness(examination)
-            findings = list(_run(examination, wanted, advance, steadiness, _title(evaluator)))
-        is_steady = partial(recall.is_steady, examination) if _is_recall(convention) else steadiness.is_steady
-        steady = all(each.verdict.harmless for each in findings) or is_steady()
+            findings = list(_run(examination, wanted, advance, _title(evaluator)))
+        steady = all(each.verdict.harmless for each in findings) or steadiness.is_steady(examination)
     line = reproducing(evaluator, options) if steady else lambda _: ""
     return AuditReport(
         evaluator=_title(evaluator),
@@ -122,7 +127,7 @@ def _chosen(options: Options, convention: Convention) -> list[Attack]:
 
     An attack that was requested by name but does not apply is an error.
     """
-    ATTACKS.check([*(options.attacks or ()), *options.skip])
+    check_attacks([*(options.attacks or ()), *options.skip], ATTACKS)
     for name in options.attacks or ():
         if not _applies(ATTACKS[name], convention, options):
             raise InputError(
@@ -138,14 +143,9 @@ def _chosen(options: Options, convention: Convention) -> list[Attack]:
     return left
 
 
-WARM_UP = 10
-"""The factor of the limit for the first call, which may compile code or load a model."""
-
-AGAIN = 3
-"""The factor of the limit for repeating a call that took too long."""
-
-IN_VAIN = 2
-"""After this many calls that took too long even when repeated, calls are no longer repeated."""
+WARM_UP = 10  # the factor of the limit for the first call, which may compile code or load a model
+AGAIN = 3  # the factor of the limit for repeating a call that took too long
+IN_VAIN = 2  # after this many calls that took too long even when repeated, calls are no longer repeated
 
 
 def _patient(call: Callable[[Case, Mapping[str, Any], float], Outcome], seconds: float) -> Call:
@@ -203,17 +203,13 @@ def _calling(evaluator: EvaluatorFunction | str, options: Options) -> Iterator[t
 
 
 def _run(
-    examination: Examination,
-    attacks: Sequence[Attack],
-    advance: Callable[[int], None],
-    steadiness: Steadiness,
-    title: str,
+    examination: Examination, attacks: Sequence[Attack], advance: Callable[[int], None], title: str
 ) -> Iterator[Finding]:
     """The findings on random embeddings themselves, then the worst finding of each attack on each measure."""
     if _is_recall(examination.convention):
         recall.begin(examination, title)
     else:
-        begun, goes_on = _begun(examination, steadiness, title)
+        begun, goes_on = _begun(examination, title)
         yield from begun
         if not goes_on:
             return
@@ -230,7 +226,7 @@ def _run(
     yield from map(worst, findings.values())
 
 
-def _begun(examination: Examination, steadiness: Steadiness, title: str) -> tuple[list[Finding], bool]:
+def _begun(examination: Examination, title: str) -> tuple[list[Finding], bool]:
     """The findings on random embeddings themselves, and whether the evaluator can be attacked."""
     first = examination.baseline(FIRST)
     if isinstance(first, Outcome):
@@ -240,7 +236,7 @@ def _begun(examination: Examination, steadiness: Steadiness, title: str) -> tupl
         if limits := examination.options.limits:
             check_limits(luck.mean, name, "random embeddings", limits, 1e-6, RANGE)
     examination.takes_other_sizes = not examination.at_random(examination.board(FIRST, 1)).problem
-    steadiness.begin()
+    steadiness.begin(examination)
     return list(_of_random_embeddings(examination, first)), not all(math.isnan(luck.mean) for luck in first.values())
 
 
@@ -255,13 +251,13 @@ def _of_random_embeddings(examination: Examination, first: Mapping[str, Luck]) -
         examination.at_random(board)
         for board in (examination.board(LAYOUTS["largest first"]), examination.board(FIRST, 1))
     )
-    varies = any(not luck.is_constant or luck.differs(relabelled.value(name)) for name, luck in first.items())
+    varies = any(not luck.is_constant or differ(luck.mean, relabelled.value(name)) for name, luck in first.items())
     for name, luck in first.items():
         those, other = f"{luck.size} random embeddings", resized.value(name)
         if math.isnan(luck.mean):
             yield Finding(BASELINE, name, Verdict.NOT_A_NUMBER, luck.mean, detail=f"{those} score NaN.")
         elif luck.is_constant:
-            remembers = not varies and luck.differs(other)
+            remembers = not varies and differ(luck.mean, other)
             verdict = Verdict.CHANGES if remembers else Verdict.ALWAYS_THE_SAME
             detail = f"{those} all score {luck.mean:.4f}{f', and {other:.4f} at another size' if remembers else ''}."
             yield Finding(BASELINE, name, verdict, luck.mean, luck.mean, 0.0, 0.0, detail)

@@ -9,12 +9,12 @@ import numpy as np
 
 from tieproof.kit import Array, IntArray
 from tieproof.measures import Measure
-from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.cases import CLASSES, DIMENSIONS, Case, ClassLayout, groups_of
 from tieproof.trials.audit.conventions import Convention
 from tieproof.trials.audit.luck import DRAWS, LEVEL, LOOKS, MORE_LOOKS, Luck, differ, step_of
 from tieproof.trials.audit.outcomes import SINGLE, Outcome
 from tieproof.trials.audit.systems import BlindSystem, Dice
+from tieproof.trials.findings import Finding, Verdict
 
 Call = Callable[[Case, Mapping[str, Any]], Outcome]
 Average = Literal["mean", "macro", "other"]
@@ -23,12 +23,9 @@ AVERAGES: tuple[Average, ...] = get_args(Average)
 
 
 class Board(NamedTuple):
-    """The labels that blind systems are tried on: those of the items and, if queries are separate, of the queries.
+    """The labels that blind systems are tried on: those of the items and, if queries are separate, of the queries."""
 
-    key : identifies the board among all boards of the audit
-    """
-
-    key: tuple[str | int, ...]
+    key: tuple[str | int, ...]  # identifies the board among all boards of the audit
     labels: IntArray
     query_labels: IntArray | None
     groups: IntArray | None = None
@@ -72,42 +69,34 @@ CODES: Array = np.array(
 )
 """A vector for each class, as long and as far from all others, whose signs alone tell classes (of Hadamard)."""
 
-MOST_NUMBERS = 200
-"""The most numbers of each measure that are kept in order to see to which step they are rounded."""
-
-REPEATED_CRASHES = 3
-"""The number of crashes that are repeated, to see whether the evaluator crashes again."""
+MOST_NUMBERS = 200  # the most numbers of each measure that are kept in order to see to which step they are rounded
+REPEATED_CRASHES = 3  # the number of crashes that are repeated, to see whether the evaluator crashes again
 
 
 @dataclass
 class Examination:
-    """The state of a running audit.
-
-    call : calls the evaluator
-    anew : calls the evaluator in a process that has not called it before; None if there can be no such process
-    takes_other_sizes : whether the evaluator accepts other numbers of items than the usual one
-    trials : how many scores are tested for being an exploit: one for each attack on each layout
-    baselines : the scores of random embeddings for each measure, by layout and factor of the number of items; the
-        outcome instead, if a call on that layout failed
-    beside : the outcomes of random embeddings, by the key of their board
-    parts : the outcomes of easy queries, of hard ones and of both, which show whether a number is a mean
-    numbers : different numbers that the evaluator has given so far, by measure
-    crashes : how many calls have crashed
-    is_steady : whether every answer that was asked for again was given again
-    """
+    """The state of a running audit."""
 
     convention: Convention
     options: Options
-    call: Call
+    call: Call  # calls the evaluator
+    # Calls the evaluator in a process that has not called it before; None if there can be no such process.
     anew: Call | None = None
-    takes_other_sizes: bool = True
-    trials: int = 1
+    takes_other_sizes: bool = True  # whether the evaluator accepts other numbers of items than the usual one
+    trials: int = 1  # how many scores are tested for being an exploit: one for each attack on each layout
+    # The scores of random embeddings for each measure, by layout and factor of the number of items; the outcome
+    # instead, if a call on that layout failed.
     baselines: dict[tuple[str, float], dict[str, Luck] | Outcome] = field(default_factory=dict)
+    # The outcomes of random embeddings, by the key of their board.
     beside: dict[tuple[str | int, ...], Outcome] = field(default_factory=dict)
+    # The outcomes of easy queries, of hard ones and of both, which show whether a number is a mean.
     parts: list[Outcome] = field(default_factory=list)
+    # Cases that were scored at the beginning, which must score the same at the end.
+    begun: list[tuple[Case, Outcome]] = field(default_factory=list)
+    # Different numbers that the evaluator has given so far, by measure.
     numbers: dict[str, set[float]] = field(default_factory=dict)
-    crashes: int = 0
-    is_steady: bool = True
+    crashes: int = 0  # how many calls have crashed
+    is_steady: bool = True  # whether every answer that was asked for again was given again
 
     @property
     def level(self) -> float:
@@ -279,26 +268,13 @@ WHERE: dict[str, Callable[[Convention, Options], bool]] = {
 
 
 class Attack(NamedTuple):
-    """One way to test an evaluator; all fields after `run` but `rows` are columns of attacks.toml.
+    """One way to test an evaluator; all fields after `run` but `rows` are the columns that attacks.toml explains.
 
     name : as reports and options spell it
     kind : the question: does a blind system gain, does the order of the data matter, does anything else matter that
         must not, does a good system gain, is the number within the true interval, or is a recall right
     run : computes the findings from this attack and an audit, at least one for each measure
-    does : the input that it passes, or the change that it makes
-    why : the reason why this must gain or change nothing
-    source : where such an evaluator was reported
-    only : the name in `WHERE` of the evaluators and options that the attack applies to
-    thorough : whether only thorough audits make the attack, unless it is named
     rows : the rows that a blind system hands in
-    fixed : whether these rows contain no random numbers
-    wide : whether these rows have as many numbers as there are items, whatever width is asked for
-    layouts : the name in `LAYOUTS_OF` of the layouts that a blind system is tried on
-    times : the factor of the usual number of items and queries
-    unless : an attack that shows as much; if it has found a fault in each number, this one is not made
-    verdict : the verdict if a change matters that must not
-    lasting : whether the change may last, so that the number before it must be confirmed before
-    empty : whether queries without documents have an empty list
     """
 
     name: str

@@ -17,6 +17,11 @@ from tieproof.trials.audit.systems import BlindSystem, Dice, filled
 EXPLAINED = 0.5
 """The largest gain that another average may explain, as a share of a perfect system's gain over random embeddings."""
 
+SHUFFLES = 16  # the number of other orders of the data, among which chance may give a score
+
+LUCKY = 8.0
+"""How many standard deviations of the scores of shuffled data a gain must exceed that is seen at nearly one size."""
+
 HUGE = 1e6
 
 ONE_SIDED: tuple[BlindSystem, ...] = (
@@ -36,18 +41,25 @@ def may_be_a_threshold(examination: Examination, measure: str, score: float, boa
     return examination.sign * score <= max(known) + rounding(score)
 
 
+def may_be_one_order_of_ties(examination: Examination, measure: str, case: Case, gain: float) -> bool:
+    """Whether a gain at nearly one size may be the luck of one order of ties, which hardly differs between draws."""
+    random = examination.random("orders of ties")
+    scores = [examination.score(permute_all(case, random)).value(measure) for _ in range(SHUFFLES)]
+    return gain <= LUCKY * Luck.of(scores).std
+
+
 def may_be_the_average(examination: Examination, measure: str, case: Case, luck: Luck) -> bool:
     """Whether an honest evaluator whose number is not a mean over queries may give this case its score."""
     average = examination.options.average
     if average in ("mean", "macro") or (average is None and _is_mean(examination, measure)):
         return False
+    sign, random = examination.sign, examination.random("averages")
     score = examination.score(case).value(measure)
-    random = examination.random("averages")
-    permuted = permute_all(case, random)
-    if examination.differ(measure, score, examination.score(permuted).value(measure)):
-        return False
+    shuffled = [sign * examination.score(permute_all(case, random)).value(measure) for _ in range(SHUFFLES)]
+    if sign * score > max(shuffled) + rounding(score) + examination.step(measure):
+        return False  # it gains by the order of the data, not by an order of ties that chance may give
     perfect = examination.score(examination.perfect_case(case)).value(measure)
-    return bool(examination.sign * (score - luck.mean) <= EXPLAINED * examination.sign * (perfect - luck.mean))
+    return bool(sign * (score - luck.mean) <= EXPLAINED * sign * (perfect - luck.mean))
 
 
 def _is_mean(examination: Examination, measure: str) -> bool:
@@ -58,8 +70,7 @@ def _is_mean(examination: Examination, measure: str) -> bool:
     return not examination.differ(measure, (2 * easy + hard) / 3, both)
 
 
-EASY, HARD = 6, 3
-"""The number of easy classes and of hard ones."""
+EASY, HARD = 6, 3  # the number of easy classes and of hard ones
 
 
 def _two_parts(examination: Examination) -> tuple[Case, Case, Case]:

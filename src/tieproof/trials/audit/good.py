@@ -10,15 +10,14 @@ from dataclasses import replace
 import numpy as np
 
 from tieproof.kit import Array
-from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.cases import LAYOUTS, Case
 from tieproof.trials.audit.examination import Attack, Examination
 from tieproof.trials.audit.luck import EXPLOIT, Luck, rounding
 from tieproof.trials.audit.outcomes import Outcome
+from tieproof.trials.findings import Finding, Verdict, told
 
 LAYOUT = LAYOUTS["shuffled"]
-ANSWERED = 0
-"""The class whose queries are answered: a tenth of all."""
+ANSWERED = 0  # the class whose queries are answered: a tenth of all
 
 MOST_KEPT = 0.5
 """The share of its gain over random embeddings that a system may keep which answers a tenth of the queries."""

@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from tieproof.trials.attacks import Finding, Verdict, rank_of, told
 from tieproof.trials.audit.cases import Case
 from tieproof.trials.audit.changes import (
     CHANGES,
@@ -26,9 +25,9 @@ from tieproof.trials.audit.examination import AGAIN, Attack, Examination
 from tieproof.trials.audit.luck import LEVEL, Luck, rounding, tail
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.truth import claimed
+from tieproof.trials.findings import Finding, Verdict, rank_of, told
 
-Sets = Callable[[Examination], dict[str, Case]]
-"""A function that makes data sets by name."""
+Sets = Callable[[Examination], dict[str, Case]]  # a function that makes data sets by name
 
 
 def sets_of(names: Iterable[str]) -> Sets:
@@ -49,8 +48,7 @@ MORE_SIZES = (4097,)
 """Numbers of items or queries that leave one over in batches of 2 to 256, and of 100 to 1,000. More leave one over in
 batches of up to 4,096: for vectors or scores of a few queries or items, and in thorough audits."""
 
-FEW = 60
-"""The number of queries to so many items, and of items for so many queries."""
+FEW = 60  # the number of queries to so many items, and of items for so many queries
 
 
 def sets_of_other_sizes(examination: Examination) -> dict[str, Case]:

@@ -11,13 +11,15 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from tieproof.trials.attacks import BASELINE, Finding, Verdict, rank_of
 from tieproof.trials.audit.cases import Case, ClassLayout
 from tieproof.trials.audit.draws import BlindTrial, Drawn, DrawnTrial
 from tieproof.trials.audit.examination import Board, Examination
-from tieproof.trials.audit.explanations import may_be_a_threshold, may_be_the_average
+from tieproof.trials.audit.explanations import may_be_a_threshold, may_be_one_order_of_ties, may_be_the_average
 from tieproof.trials.audit.luck import EXPLOIT, FAR, HOPELESS, LEVEL, LOOKS, SUSPICIOUS, Luck, is_gain, rounding, tail
 from tieproof.trials.audit.outcomes import Outcome
+from tieproof.trials.findings import BASELINE, Finding, Verdict, rank_of
+
+OTHER_SIZE = 1.2  # the factor by which sizes must differ, or one order of ties has the same luck in all of them
 
 SHARE = 0.5
 """The share of a gain that must remain in comparison with random rows of another size, or size alone explains it."""
@@ -104,7 +106,9 @@ def _drawn_again(contest: DrawnTrial, measure: str, luck: Luck, finding: Finding
         # a gain without any spread depends on nothing but the size, unless it is that of one and the same size
         varies = contest.trial.own or not gains.is_constant
         if gained := varies and is_gain(gains, examination.level, examination.step(measure)):
-            verdict = _judged(contest, measure, luck, gains)
+            sizes = [each.items for each in draws]
+            alike = examination.takes_other_sizes and max(sizes) < OTHER_SIZE * min(sizes)
+            verdict = _judged(contest, measure, luck, gains, alike)
             break
     explained = gained and verdict is Verdict.HELD and contest.trial.own
     if not contest.is_settled:
@@ -196,9 +200,14 @@ def _difference(drawn: Drawn, measure: str, sign: int) -> float:
     return sign * (blind - random)
 
 
-def _judged(contest: DrawnTrial, measure: str, luck: Luck, gains: Luck) -> Verdict:
-    """The verdict on a gain: an exploit, a small gain, or one that size, thresholds or the average explain."""
+def _judged(contest: DrawnTrial, measure: str, luck: Luck, gains: Luck, alike: bool = False) -> Verdict:
+    """The verdict on a gain: an exploit, a small gain, or one that size, thresholds, the average or luck explain.
+
+    alike : whether all draws have nearly the same size, though the evaluator takes others
+    """
     examination, score = contest.examination, contest.first.values[measure]
+    if alike and may_be_one_order_of_ties(examination, measure, contest.case, gains.mean):
+        return Verdict.HELD
     if contest.trial.beside is not None and not _gains_more(contest, measure):
         return Verdict.HELD
     if may_be_a_threshold(examination, measure, score, contest.board(0)):
@@ -216,14 +225,12 @@ def _gains_more(contest: DrawnTrial, measure: str) -> bool:
     """
     looks = contest.looks
     count = max(look for look in looks if look <= max(len(contest.drawn[False]), looks[0]))
-    sign, gains, usual = contest.examination.sign, [], []
-    for drawn, other in zip(contest.draw(count), contest.beside(count), strict=True):
-        gains.append(_difference(drawn._replace(random=other), measure, sign))
-        usual.append(_difference(drawn, measure, sign))
-    if any(map(math.isnan, gains)):
+    draws, others = contest.draw(count), contest.beside(count)
+    beside = [drawn._replace(random=other) for drawn, other in zip(draws, others, strict=True)]
+    usual, gain = (_gains(each, measure, contest.examination) for each in (draws, beside))
+    if math.isnan(gain.mean):
         return True
-    gain = Luck.of(gains)
-    return is_gain(gain, LEVEL, contest.examination.step(measure)) and gain.mean > SHARE * Luck.of(usual).mean
+    return is_gain(gain, LEVEL, contest.examination.step(measure)) and gain.mean > SHARE * usual.mean
 
 
 def _over_layouts(contests: Sequence[DrawnTrial], measures: Iterable[str]) -> Iterator[Finding]:

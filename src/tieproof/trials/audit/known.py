@@ -18,26 +18,19 @@ from tieproof.trials.audit.targets import load
 
 TABLE: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("known.toml").read_text("utf-8"))
 
-OURS = "tieproof.compat."
-"""Where the drop-ins are, which are named as what they stand for."""
+OURS = "tieproof.compat."  # where the drop-ins are, which are named as what they stand for
 
 MEASURE = "any measure"
 """The name of the row for the measures of ir_measures, which are objects with names of their own."""
 
 
 class Known(NamedTuple):
-    """What is known of an evaluator.
+    """What is known of an evaluator."""
 
-    takes : the convention of its wrapper
-    says : how the wrapper calls it, in words
-    wrapper : takes the evaluator and the arguments of the convention
-    options : the parameters of the audit that are other than usual
-    """
-
-    takes: str
-    says: str
-    wrapper: EvaluatorFunction
-    options: Mapping[str, Any]
+    takes: str  # the convention of its wrapper
+    says: str  # how the wrapper calls it, in words
+    wrapper: EvaluatorFunction  # takes the evaluator and the arguments of the convention
+    options: Mapping[str, Any]  # the parameters of the audit that are other than usual
 
 
 def known_of(evaluator: EvaluatorFunction | str, takes: str | None = None) -> Known | None:

@@ -7,12 +7,14 @@ compared, in two steps:
 
 1. A single score passes if it is at most `SUSPICIOUS` standard deviations above the mean.
 2. Otherwise the attack is drawn again with other numbers of items and queries, and each draw is paired with random
-   embeddings on the same labels. An evaluator that breaks ties by chance, even with a constant seed, then breaks them
-   differently in each draw. Student's t of the differences tells how likely luck alone is to explain them. It is
-   computed after 5, 9 and 17 draws. The blind system gains if this probability is below its share of `LEVEL`, which
-   is divided among all attacks, layouts, numbers of the evaluator and tests (Bonferroni). A first score that is more
-   than `FAR` standard deviations above the mean is also drawn with the same numbers of items and queries and with
-   other labels, because the gain may depend on the size.
+   embeddings on the same labels. An evaluator that breaks ties by chance, even with a constant seed, then breaks
+   them differently in each draw. Student's t of the differences tells how likely luck alone is to explain them. It
+   is computed after 5, 9 and 17 draws. The blind system gains if this probability is below its share of `LEVEL`,
+   which is divided among all attacks, layouts, numbers of the evaluator and tests (Bonferroni). If a first score is
+   more than `FAR` standard deviations above the mean, the attack is also drawn with the same numbers of items and
+   queries and with other labels, because the gain may depend on the size. In draws of nearly the same size, and much
+   data has no others, one order of ties may have the same luck each time: there a gain must exceed the spread of the
+   scores of the shuffled data, too.
 
 A thorough audit also finds gains of half a standard deviation: on the layout whose labels are shuffled anew for each
 draw, it draws every attack again that scores above the mean, up to 257 times. In no other layout: the luck of an
@@ -45,15 +47,11 @@ a gain is an exploit, and above the third a score is also drawn again with the s
 HOPELESS = 0.3
 """The probability that luck explains a gain, above which no more is drawn; in thorough audits only after 17 draws."""
 
-LEVEL = 0.002
-"""The largest probability that all attacks together call an honest evaluator exploitable."""
-
-NINE_OF_TEN = 1.2816
-"""The number of standard deviations that a normal number exceeds in one of ten cases."""
+LEVEL = 0.002  # the largest probability that all attacks together call an honest evaluator exploitable
+NINE_OF_TEN = 1.2816  # the number of standard deviations that a normal number exceeds in one of ten cases
 
 FLOAT32, HALF = 2.0**-23, np.finfo(np.float16)
-ROUNDING = 1e-6
-"""The largest difference that float32 rounding explains; such a difference is not a finding."""
+ROUNDING = 1e-6  # the largest difference that float32 rounding explains; such a difference is not a finding
 
 
 class Luck(NamedTuple):
@@ -86,10 +84,6 @@ class Luck(NamedTuple):
     def is_constant(self) -> bool:
         """Whether the scores are all the same, but for rounding."""
         return self.std <= rounding(self.mean)
-
-    def differs(self, score: float) -> bool:
-        """Whether another score differs from the mean by more than rounding."""
-        return differ(self.mean, score)
 
     def is_suspicious(self, score: float, sign: int, above: float = SUSPICIOUS, step: float = 0.0) -> bool:
         """Whether a single score is so much better than these scores that it must be drawn again.
@@ -159,11 +153,8 @@ def differ(one: float, other: float, step: float = 0.0) -> bool:
     return not abs(one - other) <= rounding(one) + step
 
 
-DIGITS = range(6)
-"""The numbers of decimal digits to which an evaluator may round; more are less than `ROUNDING`."""
-
-FEWEST_NUMBERS = 20
-"""The fewest different numbers that show to which step they are rounded."""
+DIGITS = range(6)  # the numbers of decimal digits to which an evaluator may round; more are less than `ROUNDING`
+FEWEST_NUMBERS = 20  # the fewest different numbers that show to which step they are rounded
 
 
 def step_of(numbers: Collection[float]) -> float:

@@ -13,7 +13,6 @@ from functools import partial
 import numpy as np
 
 from tieproof.kit import Array
-from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.cases import LAYOUTS, Case
 from tieproof.trials.audit.draws import BlindTrial
 from tieproof.trials.audit.examination import Attack, Board, Examination
@@ -21,9 +20,9 @@ from tieproof.trials.audit.judgment import examine
 from tieproof.trials.audit.luck import LOOKS
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.systems import BlindSystem, Dice, filled
+from tieproof.trials.findings import Finding, Verdict, told
 
-EDGE = 3
-"""The number of rows and columns at each end of a large array that its `repr` shows."""
+EDGE = 3  # the number of rows and columns at each end of a large array that its `repr` shows
 
 
 def _in_a_new_process(attack: Attack, examination: Examination) -> Iterator[Finding]:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.cases import LAYOUTS, Case, by_class
 from tieproof.trials.audit.examination import AGAIN, Attack, Board, Examination
 from tieproof.trials.audit.systems import equidistant, filled
+from tieproof.trials.findings import Finding, Verdict, told
 
 NAME = "order search"
 SHUFFLES = 4

@@ -18,17 +18,14 @@ from tieproof.trials.audit.conventions import Convention, EvaluatorFunction, Wro
 Problem = Literal["refused", "crashed", "timed out", "too much output", "writes into its input"]
 """Why a call gave no number."""
 
-SINGLE = "score"
-"""The name of the number if the evaluator returns only one."""
+SINGLE = "score"  # the name of the number if the evaluator returns only one
 
 MOST_VALUES = 1000
-MOST_LETTERS = 1_000_000
-"""The most numbers that an evaluator may return, and the most characters that it may print."""
+MOST_LETTERS = 1_000_000  # the most numbers that an evaluator may return, and the most characters that it may print
 
 LONGEST_MESSAGE = 300
 
-RETURNED = "it returned "
-"""The beginning of messages about a returned value that is not a number."""
+RETURNED = "it returned "  # the beginning of messages about a returned value that is not a number
 
 PAUSES = (0.1, 1e-3, 1e-6)
 """Seconds between two rings of an alarm. The first pause follows the first ring; later pauses are halved from the

@@ -12,16 +12,15 @@ from typing import Any, cast
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.data_sets import MOST_QUERIES
 from tieproof.trials.audit.examination import Attack, AttackKind, Examination
 from tieproof.trials.audit.first_calls import check_limits, no_answer
 from tieproof.trials.audit.luck import differ, step_of
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.recall_cases import FIRST, Deck, K, RecallLists, RecallTrial
+from tieproof.trials.findings import Finding, Verdict
 
-RECALL: AttackKind = "recall"
-"""The kind of the convention, and of the attacks that apply to it."""
+RECALL: AttackKind = "recall"  # the kind of the convention, and of the attacks that apply to it
 
 TOLERANCE = 1e-4
 """How far outside its interval a recall may be by rounding in a type; a step of decimal digits comes on top."""
@@ -50,12 +49,6 @@ def _true_neighbors(examination: Examination) -> RecallLists:
     return deck(examination, "true neighbors").ranking().at(FIRST)
 
 
-def is_steady(examination: Examination) -> bool:
-    """Whether the same lists score the same when they are handed in again."""
-    again = ask(examination, _true_neighbors(examination))
-    return not any(differ(value, again.value(name)) for name, value in exact(examination).values.items())
-
-
 def begin(examination: Examination, title: str) -> None:
     """InputError if the evaluator gives no number for the true neighbors, or one outside the limits."""
     options, outcome = examination.options, exact(examination)
@@ -78,10 +71,10 @@ def begin(examination: Examination, title: str) -> None:
     )
     for name, value in outcome.values.items():
         check_limits(value, name, "the true neighbors", options.limits, TOLERANCE, advice)
+    examination.begun.append((cast(Any, _true_neighbors(examination)), outcome))
 
 
-GRADES = 24
-"""The number of lists of different recall that show to which step an evaluator rounds."""
+GRADES = 24  # the number of lists of different recall that show to which step an evaluator rounds
 
 
 def _step(examination: Examination, measure: str) -> float:
@@ -120,8 +113,7 @@ def _judged(examination: Examination, attack: str, trial: RecallTrial) -> Iterat
         yield Finding(attack, name, verdict, value, detail=detail, interval=(min(interval), max(interval)))
 
 
-Trials = Callable[[Deck], Iterator[RecallTrial]]
-"""A function that yields lists whose recall is known."""
+Trials = Callable[[Deck], Iterator[RecallTrial]]  # a function that yields lists whose recall is known
 
 
 def hand_in(trials: Trials, attack: Attack, examination: Examination) -> Iterator[Finding]:

@@ -6,7 +6,6 @@ from functools import partial
 
 import numpy as np
 
-from tieproof.trials.attacks import Verdict, told
 from tieproof.trials.audit.examination import Attack
 from tieproof.trials.audit.recall import RECALL, compare, hand_in
 from tieproof.trials.audit.recall_cases import (
@@ -19,9 +18,9 @@ from tieproof.trials.audit.recall_cases import (
     WholeRanking,
     almost_as_near,
 )
+from tieproof.trials.findings import Verdict, told
 
-ROUNDING = 2.0**-20
-"""The largest relative difference of distances that sums in float32 explain."""
+ROUNDING = 2.0**-20  # the largest relative difference of distances that sums in float32 explain
 
 
 def _true_neighbors(deck: Deck) -> Iterator[RecallTrial]:
@@ -124,16 +123,16 @@ def _few_answers(deck: Deck) -> Iterator[RecallTrial]:
     ranking, largest = deck.ranking(), float(np.finfo(np.float32).max)
     for count in (0, 1, 4):
         for distance in (np.nan, np.inf, largest, 0.0, -largest):
-            lists, nothing = ranking.at(FIRST), ranking.nothing()
-            lists.found[:, count:] = nothing.found[:, count:]
-            lists.distances[:, count:] = distance
+            lists = ranking.at(FIRST)
+            lists.found[:, count:], lists.distances[:, count:] = NOTHING, distance
             what = f"{count} of {K} nearest items, then the id {NOTHING} with the distance {distance:.3g}"
             yield RecallTrial.of(what, ranking, lists)
 
 
 def _padded_truth(deck: Deck) -> Iterator[RecallTrial]:
     ranking = deck.ranking()
-    lists, nothing = ranking.at(FIRST), ranking.nothing()
+    lists, nothing = ranking.at(FIRST), ranking.at(FIRST)
+    nothing.found[:], nothing.distances[:] = NOTHING, np.inf
     lists.true_ids[:, 4:], lists.true_distances[:, 4:] = NOTHING, np.inf
     padded = "while the truth lists 4 items, then the id -1"
     empty = replace(lists, found=nothing.found, distances=nothing.distances)
@@ -144,8 +143,8 @@ def _padded_truth(deck: Deck) -> Iterator[RecallTrial]:
 
 def _unanswered_queries(deck: Deck) -> Iterator[RecallTrial]:
     ranking = deck.ranking()
-    lists, nothing = ranking.at(FIRST), ranking.nothing()
-    lists.found[4:], lists.distances[4:] = nothing.found[4:], nothing.distances[4:]
+    lists = ranking.at(FIRST)
+    lists.found[4:], lists.distances[4:] = NOTHING, np.inf
     yield RecallTrial.of("the nearest items of 4 queries, and nothing for the others", ranking, lists)
 
 

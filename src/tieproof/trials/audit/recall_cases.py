@@ -5,46 +5,35 @@ exactly which items are tied and how many neighbors a list contains. All distanc
 two, so that float32 represents them.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from tieproof import neighbor_recall
 from tieproof.kit import Array, FloatArray, IntArray
-from tieproof.trials.attacks import Verdict
 from tieproof.trials.audit.cases import AS_IT_COMES, Packable, Writing
+from tieproof.trials.findings import Verdict
 
-K = 10
-"""How many neighbors of each query are sought."""
+K = 10  # how many neighbors of each query are sought
 
 MOST_LISTED = 100
 """The most true neighbors of each query that an evaluator is handed, as in the files of public benchmarks."""
 
-NOTHING = -1
-"""The id where an index found nothing."""
-
-LARGEST_GAP = 4
-"""The largest distance between two items that follow each other in a ranking."""
-
-FIRST = np.arange(K)
-"""The places of the nearest items."""
+NOTHING = -1  # the id where an index found nothing
+LARGEST_GAP = 4  # the largest distance between two items that follow each other in a ranking
+FIRST = np.arange(K)  # the places of the nearest items
 
 
 @dataclass(frozen=True)
 class RecallLists(Packable):
-    """The arguments of an evaluator of recall.
+    """The arguments of an evaluator of recall."""
 
-    found, distances : (q, K) the items that an index found and their distances, as it returned them
-    true_ids, true_distances : (q, m) the nearest items, nearest first; m is larger than K
-    writing : as every case has it
-    """
+    writing: ClassVar[Writing] = AS_IT_COMES  # as every case has it
 
-    writing: ClassVar[Writing] = AS_IT_COMES
-
-    found: IntArray
+    found: IntArray  # found, distances: (q, K) the items that an index found and their distances, as it returned them
     distances: Array
-    true_ids: IntArray
+    true_ids: IntArray  # true_ids, true_distances: (q, m) the nearest items, nearest first; m is larger than K
     true_distances: Array
 
     def arguments(self) -> tuple[Array, Array, tuple[Array, Array]]:
@@ -57,14 +46,10 @@ class RecallLists(Packable):
 
 
 class WholeRanking(NamedTuple):
-    """All items of a gallery for each query, from the nearest to the farthest.
+    """All items of a gallery for each query, from the nearest to the farthest."""
 
-    ids : (q, n)
-    distances : (q, n) float32, which never decrease along a row
-    """
-
-    ids: IntArray
-    distances: Array
+    ids: IntArray  # (q, n)
+    distances: Array  # (q, n) float32, which never decrease along a row
 
     @classmethod
     def drawn(
@@ -90,13 +75,6 @@ class WholeRanking(NamedTuple):
         there = np.broadcast_to(places, (len(self.ids), K))
         found, distances = (np.take_along_axis(each, there, axis=1) for each in self)
         return RecallLists(found, distances, *(each[:, : self.listed].copy() for each in self))
-
-    def nothing(self) -> RecallLists:
-        """The lists of an index that found nothing."""
-        lists = self.at(np.zeros(K, dtype=np.int64))
-        return replace(
-            lists, found=np.full_like(lists.found, NOTHING), distances=np.full_like(lists.distances, np.inf)
-        )
 
     def recall(self, found: IntArray) -> tuple[float, float]:
         """The smallest and the largest mean recall of found items over all choices of tied neighbors.
@@ -135,11 +113,12 @@ def almost_as_near(
     return WholeRanking(ids, np.tile((shares * distance).astype(np.float32), (queries, 1)))
 
 
-class Deck:
+class Deck(NamedTuple):
     """What the lists of an attack are made from: random numbers, for as many queries and items as usual."""
 
-    def __init__(self, random: np.random.Generator, queries: int, items: int) -> None:
-        self.random, self.queries, self.items = random, queries, items
+    random: np.random.Generator
+    queries: int
+    items: int
 
     def ranking(self, tie: tuple[int, int] = (0, 1)) -> WholeRanking:
         """A random ranking, with a tie from one place up to another."""
@@ -156,17 +135,13 @@ class Deck:
 
 
 class RecallTrial(NamedTuple):
-    """Lists that are handed in, and the interval in which their recall lies.
+    """Lists that are handed in, and the interval in which their recall lies."""
 
-    what : the lists, in words
-    above : the verdict on a number above the interval
-    """
-
-    what: str
+    what: str  # the lists, in words
     lists: RecallLists
     least: float
     most: float
-    above: Verdict = Verdict.EXPLOITABLE
+    above: Verdict = Verdict.EXPLOITABLE  # the verdict on a number above the interval
 
     @classmethod
     def of(cls, what: str, ranking: WholeRanking, lists: RecallLists) -> "RecallTrial":

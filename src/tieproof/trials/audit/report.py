@@ -1,23 +1,14 @@
-"""The report of an audit as text, as Markdown and as a page, and the line of Python that reproduces a finding."""
+"""The report of an audit as text, as Markdown and as a page."""
 
-import ast
-import os
-import site
-import sysconfig
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, fields
-from importlib.util import find_spec
-from pathlib import Path
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from tieproof.kit import NARROWEST, WIDTH, AsPage, Shown, Table, count, in_one_line, table
-from tieproof.measures import Measure
-from tieproof.show.files import Formats
 from tieproof.show.printable import printable
 from tieproof.show.shown import EXPLAINED, markdown
-from tieproof.trials.attacks import (
-    BASELINE,
+from tieproof.trials.audit.conventions import CONVENTIONS
+from tieproof.trials.findings import (
     TABLE,
     Finding,
     Report,
@@ -29,13 +20,9 @@ from tieproof.trials.attacks import (
     worst,
     wrapped,
 )
-from tieproof.trials.audit.conventions import CONVENTIONS, EvaluatorFunction
-from tieproof.trials.audit.examination import Options
-from tieproof.trials.audit.targets import Command, name_of
 
 HEADER = ("attack", "verdict", "score", "random", "deviations")
-OF_RECALL = ("attack", "verdict", "score", "recall")
-"""The columns of the table, and those for an evaluator of recall."""
+OF_RECALL = ("attack", "verdict", "score", "recall")  # the columns of the table, and those for an evaluator of recall
 MEASURE = "measure"
 
 MOST_REFUSED = 0.9
@@ -160,14 +147,6 @@ class AuditReport(Report, Shown, AsPage):
         return _details(self, self.findings)._replace(notes=[*_sentences(self)], numbers=("score", "deviations"))
 
 
-def _write_markdown(report: AuditReport, path: Path) -> None:
-    path.write_text(report.to_markdown(), encoding="utf-8")
-
-
-MARKDOWN: Formats = {".md": lambda: _write_markdown}
-"""The file extension for Markdown, and its writer."""
-
-
 def is_of_recall(report: AuditReport) -> bool:
     """Whether an evaluator of recall was audited."""
     return report.takes == CONVENTIONS["recall"].takes
@@ -273,79 +252,3 @@ def _powers(report: AuditReport) -> str:
     if len(gains) > 1:
         gains = [f"{gain} of {name}" for gain, name in zip(gains, report.power, strict=True)]
     return f"a gain {' or '.join(gains)}"
-
-
-ON_ALL_LAYOUTS = "zeros"
-"""An attack that scores random embeddings on every layout."""
-
-
-def reproducing(evaluator: EvaluatorFunction | str, options: Options) -> Callable[[Finding], str]:
-    """A function that makes the line of Python for a finding; the line is empty if none would reproduce it."""
-    spelled, imports = _called(evaluator)
-    defaults = _as_plain_values(Options())
-    changed = {name: value for name, value in _as_plain_values(options).items() if value != defaults[name]}
-    if spelled is None or not all(map(_can_be_written, changed.values())):
-        return lambda finding: ""
-    given = "".join(f", {name}={value!r}" for name, value in changed.items())
-
-    def line(finding: Finding) -> str:
-        attack = ON_ALL_LAYOUTS if finding.attack == BASELINE else finding.attack
-        what = "detail" if finding.score is None else "score"
-        report = f"tp.audit({spelled}, attacks=[{attack!r}]{given})"
-        return (
-            f"import tieproof as tp; {imports}print({report}.finding({finding.attack!r}, {finding.measure!r}).{what})"
-        )
-
-    return line
-
-
-def _called(evaluator: EvaluatorFunction | str) -> tuple[str | None, str]:
-    """The expression for the evaluator in a call of the audit, None if there is none, and the imports before it."""
-    if isinstance(evaluator, Command):
-        return f"Command({evaluator.template!r})", "from tieproof.trials.audit import Command; "
-    name = evaluator if isinstance(evaluator, str) else name_of(evaluator)
-    if name is None:
-        return None, ""
-    folder = _folder_to_add(name.partition(".")[0].partition(":")[0])
-    return repr(name), f"import sys; sys.path.insert(0, {folder!r}); " if folder else ""
-
-
-def _folder_to_add(package: str) -> str | None:
-    """The folder of a package that another process, started in the same folder, would not find; None if it would."""
-    with suppress(ImportError, ValueError):
-        spec = find_spec(package)
-        places = [] if spec is None else list(spec.submodule_search_locations or [spec.origin or ""])
-        folder = Path(places[0]).resolve().parent if places and places[0] not in ("", "built-in", "frozen") else None
-        if folder is not None and not _is_searched(folder):
-            return str(folder)
-    return None
-
-
-def _is_searched(folder: Path) -> bool:
-    """Whether any process that is started in the current folder searches a folder for imports."""
-    own = [Path.cwd(), *map(Path, filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))]
-    installed = [Path(path).resolve() for path in (*sysconfig.get_paths().values(), site.getusersitepackages())]
-    return folder in [path.resolve() for path in own] or folder in installed
-
-
-def _as_plain_values(options: Options) -> dict[str, Any]:
-    """The options without the choice of attacks, and with measures by their names."""
-    values = {field.name: getattr(options, field.name) for field in fields(options)}
-    del values["attacks"], values["skip"]
-    if isinstance(values["measure"], Mapping):
-        values["measure"] = {name: str(measure) for name, measure in values["measure"].items()}
-    elif isinstance(values["measure"], Measure):
-        values["measure"] = str(values["measure"])
-    return values
-
-
-def _can_be_written(value: Any) -> bool:
-    """Whether reading the `repr` of a value gives an equal value.
-
-    >>> _can_be_written({"batch_size": [1, 64]}), _can_be_written({"sort": [sorted]})
-    (True, False)
-    """
-    try:
-        return bool(ast.literal_eval(repr(value)) == value)
-    except (ValueError, SyntaxError):
-        return False

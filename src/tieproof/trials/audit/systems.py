@@ -15,23 +15,16 @@ from tieproof.trials.audit.conventions import Kind
 FLOAT32 = np.finfo(np.float32)
 CONSTANT = np.float32(0.3)
 
-FAR_APART = 256
-"""The fewest dimensions in which random vectors are nearly as far from each other as orthogonal ones."""
+FAR_APART = 256  # the fewest dimensions in which random vectors are nearly as far from each other as orthogonal ones
 
 
 class Dice(NamedTuple):
-    """The source of a blind system's numbers.
+    """The source of a blind system's numbers."""
 
-    random : a generator of random numbers
-    kind : the kind of the evaluator's convention
-    items : the number of items, whose rows come before those of queries
-    ascending : whether smaller scores are nearer
-    """
-
-    random: np.random.Generator
-    kind: Kind
-    items: int
-    ascending: bool = False
+    random: np.random.Generator  # a generator of random numbers
+    kind: Kind  # the kind of the evaluator's convention
+    items: int  # the number of items, whose rows come before those of queries
+    ascending: bool = False  # whether smaller scores are nearer
 
     def plain(self, count: int, width: int) -> Array:
         """The numbers that blind systems are compared with: normal vectors, or scores in [0, 1), (count, width)."""
@@ -217,8 +210,7 @@ Listing = Callable[[np.random.Generator, int, int], IntArray]
 """A function that returns how often each item is listed for each query, (count, asked)."""
 
 REPEATS = 200
-ANSWERED = 10
-"""One in this many queries is answered."""
+ANSWERED = 10  # one in this many queries is answered
 
 
 def documents(length: int) -> Listing:

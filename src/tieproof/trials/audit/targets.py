@@ -19,8 +19,7 @@ from tieproof.trials.sandbox import runs
 from tieproof.trials.sandbox.folders import size_by
 from tieproof.trials.sandbox.processes import how
 
-MEAN = "all"
-"""The name that trec_eval prints for the mean over all queries."""
+MEAN = "all"  # the name that trec_eval prints for the mean over all queries
 
 
 def load(name: str) -> EvaluatorFunction:

@@ -10,16 +10,16 @@ from typing import Any
 
 from tieproof import Estimate, evaluate, evaluate_distances, evaluate_scores
 from tieproof.measures import Measure, parse
-from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.cases import Case
 from tieproof.trials.audit.conventions import relevance
 from tieproof.trials.audit.data_sets import DATA, data_case
 from tieproof.trials.audit.examination import Attack, Examination
+from tieproof.trials.findings import Finding, Verdict, told
 
 NAME = "interval"
+BOUNDS = ("the lower bound", "the expected value", "the upper bound")
 VERDICTS = {"outside the interval": Verdict.OUTSIDE, "not a number": Verdict.NOT_A_NUMBER}
-TOLERANCE = 1e-4
-"""How far outside a number may be, because float32 rounding may swap items that are nearly tied."""
+TOLERANCE = 1e-4  # how far outside a number may be, because float32 rounding may swap items that are nearly tied
 
 
 def claimed(examination: Examination, measure: str) -> Measure | None:
@@ -75,13 +75,9 @@ def _place_of(value: float, estimate: Estimate[float]) -> str:
         return "not a number"
     if estimate.upper - estimate.lower <= TOLERANCE and abs(value - estimate.lower) <= TOLERANCE:
         return "the only value"
-    for name, bound in (
-        ("lower bound", estimate.lower),
-        ("expected value", estimate.expected),
-        ("upper bound", estimate.upper),
-    ):
+    for bound, name in zip((estimate.lower, estimate.expected, estimate.upper), BOUNDS, strict=True):
         if abs(value - bound) <= TOLERANCE:
-            return f"the {name}"
+            return name
     return "inside the interval" if estimate.lower < value < estimate.upper else "outside the interval"
 
 

@@ -16,10 +16,10 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from tieproof.kit import FloatArray
-from tieproof.trials.attacks import told
 from tieproof.trials.audit import ATTACKS as AUDITED
 from tieproof.trials.audit.systems import BlindSystem, Dice
 from tieproof.trials.competition.inspection.forms import SubmissionForm
+from tieproof.trials.findings import told
 
 Kind = Literal["blind", "leak", "damage", "same", "guessing", "climbing"]
 """What the score of an attack is compared with: random systems (blind, leak), the undamaged sample, whose score it

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from tieproof.kit import Array
-from tieproof.trials.attacks import told
 from tieproof.trials.competition.inspection.attacks import FileAttack, Material, WriteSubmission
+from tieproof.trials.findings import told
 
 KEPT = 10  # one in this many items is kept
 WIDE, MOST_NUMBERS = 100_000, 50_000_000

@@ -15,7 +15,6 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.kit import NARROWEST, WIDTH, check_whole, progress_bar, table
-from tieproof.trials.attacks import AttackRegistry, Finding, Report, Verdict, bad, found_by, in_a_sentence, wrapped
 from tieproof.trials.competition.inspection import broken_files, guessing
 from tieproof.trials.competition.inspection.attacks import BLIND, LEAKS, FileAttack, Material, Secret, secret_in
 from tieproof.trials.competition.inspection.forms import form_of
@@ -23,16 +22,15 @@ from tieproof.trials.competition.inspection.guessing import GAMES
 from tieproof.trials.competition.inspection.judging import DRAWS, JUDGES, Scorer, TaskTrial, luck_of
 from tieproof.trials.competition.inspection.tasks import Task
 from tieproof.trials.competition.platforms import tasks_of
+from tieproof.trials.findings import Finding, Report, Verdict, bad, check_attacks, found_by, in_a_sentence, wrapped
 from tieproof.trials.sandbox import bubblewrap
 from tieproof.trials.sandbox.folders import check_plain, sweep, temporary_folder
 from tieproof.trials.sandbox.processes import ending_by_signals
 
-ATTACKS = AttackRegistry[FileAttack]()
+ATTACKS: dict[str, FileAttack] = {
+    attack.name: attack for attack in (*BLIND, *broken_files.ATTACKS, *guessing.ATTACKS, *LEAKS)
+}
 """All attacks by name, in the order in which they run."""
-
-for _attack in (*BLIND, *broken_files.ATTACKS, *guessing.ATTACKS, *LEAKS):
-    ATTACKS.register(_attack)
-
 
 CLIMBING = "hill climbing"
 """The attack whose detail is always shown, because every score reveals something about the labels."""
@@ -175,7 +173,7 @@ def check(
     With bubblewrap (on Linux), it runs in the folders of its platform and without network.
 
     """
-    ATTACKS.check(attacks or (), "attacks")
+    check_attacks(attacks or (), ATTACKS, "attacks")
     chosen = [ATTACKS[name] for name in (ATTACKS if attacks is None else dict.fromkeys(attacks))]
     check_whole("seed", seed, least=0)
     if not isinstance(time_limit, Real) or not 0 < time_limit < float("inf"):

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.kit import Array, count
-from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.luck import rounding
 from tieproof.trials.competition.inspection.attacks import FileAttack, Material, Secret, WriteSubmission
 from tieproof.trials.competition.inspection.judging import Scored, TaskTrial
 from tieproof.trials.competition.truth import GALLERY, GROUP, ID, LABEL, QUERY, ROLE, table
+from tieproof.trials.findings import Finding, Verdict, told
 
 LISTED, TRIED = 10, 100
 """The number of documents that a run lists for each query, and of queries for which a pair is searched."""

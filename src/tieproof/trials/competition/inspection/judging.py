@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from tieproof.kit import in_one_line
-from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.luck import Luck, differ, rounding
 from tieproof.trials.competition.inspection.attacks import FileAttack, Material, WriteSubmission, random_system
 from tieproof.trials.competition.inspection.broken_files import CLIMBED, INSIDE, MARK
 from tieproof.trials.competition.inspection.tasks import Program, ProgramRun, Task, run
+from tieproof.trials.findings import Finding, Verdict
 from tieproof.trials.sandbox.folders import PREFIX, entries, temporary_folder
 
 Problem = Literal["refused", "crashed", "timed out", "executed", "climbed"]

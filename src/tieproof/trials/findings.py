@@ -1,4 +1,4 @@
-"""What attacks on evaluators and on competitions share: a registry, verdicts, findings, and reports of findings."""
+"""What attacks on evaluators and on competitions share: verdicts, findings, and reports of findings."""
 
 import math
 import textwrap
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar
 
 from tieproof.errors import InputError
 from tieproof.kit import count, in_one_line
@@ -28,32 +28,11 @@ BASELINE = "random embeddings"
 """The name of findings on the scores of random embeddings themselves, which are not an attack."""
 
 
-class Named(Protocol):
-    """An attack, as far as the registry knows it."""
-
-    @property
-    def name(self) -> str:
-        """The name, as reports and options spell it."""
-
-
-A = TypeVar("A", bound=Named)
-
-
-class AttackRegistry(dict[str, A]):
-    """Attacks by name, in the order in which they were registered."""
-
-    def register(self, attack: A) -> A:
-        """Add an attack."""
-        if attack.name in self:
-            raise ValueError(f"an attack named '{attack.name}' is registered already")
-        self[attack.name] = attack
-        return attack
-
-    def check(self, names: Iterable[str], argument: str | None = None) -> None:
-        """Raise InputError, which carries the name of the argument, if a name is not that of an attack."""
-        for name in names:
-            if name not in self:
-                raise InputError(f"Unknown attack '{name}'. Known: {', '.join(self)}.", argument)
+def check_attacks(names: Iterable[str], known: Iterable[str], argument: str | None = None) -> None:
+    """Raise InputError, which carries the name of the argument, if a name is not that of a known attack."""
+    for name in names:
+        if name not in known:
+            raise InputError(f"Unknown attack '{name}'. Known: {', '.join(known)}.", argument)
 
 
 class Verdict(StrEnum):
