@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from tieproof.distances import DISTANCES as KNOWN
 from tieproof.errors import InputError
-from tieproof.trials.competition.scoring import Scoring
+from tieproof.trials.competition.scoring import Scoring, Task
 from tieproof.trials.competition.settings import (
     DISTANCES,
     RUN,
@@ -67,17 +67,13 @@ def hosted(competition: Competition) -> Hosted:
     check_all(competition, _unhostable(competition))
     phases = tuple(map(_phase_of, competition.phases))
     if len({bool(phase.truth and phase.truth.groups) for phase in phases}) > 1:
-        said = "has groups only in some phases. Give all phases groups, or none."
-        raise InputError(f"{competition.path} {said}", "labels")
+        raise InputError(
+            f"{competition.path} has groups only in some phases. Give all phases groups, or none.", "labels"
+        )
     platform = competition.platform
-    scoring = Scoring(
-        "run" if competition.task == RUN else "embeddings",
-        competition.measures,
-        competition.distance or "cosine",
-        platform.megabytes,
-        competition.dimensions,
-        platform.digits,
-    )
+    task: Task = "run" if competition.task == RUN else "embeddings"
+    limits = platform.megabytes, competition.dimensions, platform.digits
+    scoring = Scoring(task, competition.measures, competition.distance or "cosine", *limits)
     return Hosted(competition.title, platform, scoring, phases)
 
 
@@ -108,11 +104,11 @@ def _unhostable(competition: Competition) -> Iterator[Contradiction]:
         public = _public(phase)
         if len({place.name for place in public}) < len(public):
             yield "gallery", f"has items and a gallery that are both called {public[0].name}. Rename one of them."
-        for place in public:
-            for inner in (place, *(below(place) if place.is_dir() else ())):
-                if inner.resolve() in hidden:
-                    secret = f"{inner} in it is secret. Move the secret file to another folder."
-                    yield "items", f"gives participants {place}, but {secret}"
+        given = ((place, inner) for place in public for inner in (place, *(below(place) if place.is_dir() else ())))
+        for place, inner in given:
+            if inner.resolve() in hidden:
+                secret = f"{inner} in it is secret. Move the secret file to another folder."
+                yield "items", f"gives participants {place}, but {secret}"
 
 
 def _public(phase: Phase) -> tuple[Path, ...]:

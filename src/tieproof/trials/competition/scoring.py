@@ -39,10 +39,12 @@ from tieproof.trials.competition.truth import COLUMNS, ID, QUERY, Truth, read_tr
 Task = Literal["embeddings", "run"]
 
 SHOWN = ("lower", "expected", "upper")  # the values of a measure that a leaderboard shows; the first one ranks
-
-
 TRUTH = {"embeddings": "labels.csv", "run": "qrels.txt"}  # the name of the file of the truth
 REFUSED = 1  # the exit status of a program that refuses a submission; every platform treats it as a failure
+
+# From so many products of numbers on, scoring takes whole seconds: nearly equal vectors take longer if their labels
+# differ, and some platforms show how long scoring took. Only differences of seconds are left.
+_QUICK = 2**20
 
 
 class Scoring(NamedTuple):
@@ -70,13 +72,7 @@ class Scoring(NamedTuple):
 
 
 def scored(scoring: Scoring, truth: Path, submission: Path) -> Result:
-    """The result of a submission.
-
-    truth : the path of labels.csv or, for runs, of the qrels
-    submission : the file of the submission, or the folder into which it was unpacked
-
-    Raises SubmissionError if the submission is invalid, InputError if the truth is.
-    """
+    """The result of a file or folder; SubmissionError if the submission is invalid, InputError if the truth is."""
     if scoring.task == "run":
         run = file_in(submission, "run", (".txt",))
         check_file(run, scoring.limits)
@@ -102,11 +98,6 @@ def _of_vectors(scoring: Scoring, truth: Truth, vectors: Array) -> Result:
     if len(vectors) * vectors.size > _QUICK:
         time.sleep((started - time.monotonic()) % 1)
     return result
-
-
-_QUICK = 2**20
-"""From so many products of numbers on, scoring takes whole seconds: nearly equal vectors take longer if their labels
-differ, and some platforms show how long scoring took. Only differences of seconds are left."""
 
 
 @contextmanager
@@ -152,15 +143,11 @@ def shown(scoring: Scoring, result: Result) -> dict[str, float]:
 def _page(title: str, numbers: dict[str, float], digits: int) -> str:
     """The page of detailed results, which has only the numbers of the leaderboard."""
     rows = "".join(f"<tr><th>{escape(name)}</th><td>{value:.{digits}f}</td></tr>" for name, value in numbers.items())
-    return (
-        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
-        f"<title>{escape(in_one_line(title))}</title></head><body><h1>{escape(in_one_line(title))}</h1>"
-        f"<table>{rows}</table><p>{_explained(digits)}</p></body></html>\n"
-    )
+    head = f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>'
+    return f"{head}<body><h1>{title}</h1><table>{rows}</table><p>{_explained(digits)}</p></body></html>\n"
 
 
 def _explained(digits: int) -> str:
-    """The sentences under the numbers."""
     return (
         "The score is lower, the lowest value over all orderings of tied items; where upper is larger, a tie is "
         f"ambiguous. Scores are rounded to {digits} digits, and nothing else about a submission is shown."
@@ -178,7 +165,8 @@ def on_codabench(scoring: Scoring, title: str, given: str = "/app/input", made: 
     def score() -> None:
         result = scored(scoring, Path(given, "ref", TRUTH[scoring.task]), Path(given, "res"))
         numbers = shown(scoring, result)
-        (output / "detailed_results.html").write_text(_page(title, numbers, scoring.digits), encoding="utf-8")
+        page = _page(escape(in_one_line(title)), numbers, scoring.digits)
+        (output / "detailed_results.html").write_text(page, encoding="utf-8")
         (output / "scores.json").write_text(json.dumps(numbers), encoding="utf-8")
         for name, value in numbers.items():
             print(f"{name}: {value:.{scoring.digits}f}")
@@ -211,8 +199,7 @@ def on_kaggle(scoring: Scoring, solution: Any, submission: Any, row_id: str) -> 
     ids = [str(each) for each in solution[row_id]]
     given = [str(each) for each in submission[row_id]]
     if scoring.task == "run":
-        relevant = dict(zip(ids, solution["relevant"], strict=True))
-        result = _of_lists(scoring, relevant, given, submission)
+        result = _of_lists(scoring, dict(zip(ids, solution["relevant"], strict=True)), given, submission)
     else:
         known = {name: [str(each) for each in solution[name]] for name in COLUMNS if name in solution.columns}
         truth = Truth.of(known | {ID: ids}, "The solution").in_order()
@@ -232,19 +219,12 @@ def _of_lists(scoring: Scoring, relevant: Mapping[str, str], queries: list[str],
         if len(set(documents)) < len(documents):
             raise SubmissionError(f"The submission lists a document twice for query '{query}'. List each one once.")
     qrels = {query: _grades_of(documents) for query, documents in relevant.items()}
-    run = {
-        query: {document: float(-rank) for rank, document in enumerate(documents)}
-        for query, documents in zip(queries, lists, strict=True)
-    }
-    return _of_rankings(scoring, qrels, run)
+    scores = ({document: float(-rank) for rank, document in enumerate(documents)} for documents in lists)
+    return _of_rankings(scoring, qrels, dict(zip(queries, scores, strict=True)))
 
 
 def _grades_of(cell: str) -> dict[str, int]:
-    """The grades of documents in a cell of the solution.
-
-    >>> _grades_of("d1=2 d=2=0")
-    {'d1': 2, 'd=2': 0}
-    """
+    """The grades of documents in a cell of the solution, such as `d1=2 d=2=0`."""
     pairs = (each.rpartition("=") for each in cell.split())
     return {document: int(grade) for document, _, grade in pairs}
 

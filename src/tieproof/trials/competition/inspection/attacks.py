@@ -8,7 +8,7 @@ it.
 import csv
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -101,10 +101,7 @@ def _make_blindly(system: BlindSystem, material: Material) -> WriteSubmission:
     return material.form.handing_in(material.form.ids, system(dice, count, width))
 
 
-def random_system(material: Material) -> WriteSubmission:
-    """The submission of a random system, with which blind systems are compared."""
-    return _make_blindly(Dice.plain, material)
-
+random_system = partial(_make_blindly, Dice.plain)  # makes what the submissions of blind systems are compared with
 
 BLIND = [
     FileAttack(attack.name, partial(_make_blindly, attack.rows), attack.does, attack.why, "blind", attack.fixed)
@@ -113,11 +110,8 @@ BLIND = [
 ]
 """The attacks by the blind systems of an audit."""
 
-ARC = 1.0
-"""The angle, in radians, over which ranks are spread, so that neighboring ranks are near under every distance."""
-
-Fact = Callable[[Material], FloatArray | None]
-"""A function that returns a number for each row, near for items that are alike in a fact; None if it is unknown."""
+ARC = 1.0  # the angle over which ranks are spread, in radians; neighboring ranks are near under every distance
+Fact = Callable[[Material], FloatArray | None]  # a number for each row, near for alike items; None if unknown
 
 
 def _make_knowing(fact: Fact, material: Material) -> WriteSubmission | None:
@@ -164,13 +158,9 @@ def _numbers_in_names(material: Material) -> FloatArray | None:
     return np.array([float(each[-1][-15:]) for each in numbers])
 
 
-def _words_of_names(material: Material) -> FloatArray | None:
-    """The beginning of each name, up to the first digit or separator, as a number."""
-    return _kinds_of(material, [re.split(r"[\d_\-./ ]", name, maxsplit=1)[0] for name in material.form.ids])
-
-
-def _kinds_of(material: Material, words: Sequence[str]) -> FloatArray | None:
-    """A number for each word; None if all words are equal, or all are different."""
+def _beginnings(cut: Callable[[str], str], material: Material) -> FloatArray | None:
+    """A number for each beginning of a name; None if all of these are equal, or all are different."""
+    words = list(map(cut, material.form.ids))
     distinct = sorted(set(words))
     if not material.form.names_rows or not 1 < len(distinct) < len(words):
         return None
@@ -189,8 +179,8 @@ def _of_files(material: Material, measured: Callable[[os.stat_result], float]) -
 FACTS: dict[str, Fact] = {
     "order of the items": lambda material: np.arange(len(material.form.ids), dtype=np.float64),
     "numbers in names": _numbers_in_names,
-    "words in names": _words_of_names,
-    "first letters": lambda material: _kinds_of(material, [name[:1] for name in material.form.ids]),
+    "words in names": partial(_beginnings, lambda name: re.split(r"[\d_\-./ ]", name, maxsplit=1)[0]),
+    "first letters": partial(_beginnings, lambda name: name[:1]),
     "file sizes": lambda material: _of_files(material, lambda status: status.st_size),
     "file dates": lambda material: _of_files(material, lambda status: status.st_mtime),
 }

@@ -24,19 +24,14 @@ from tieproof.trials.competition.inspection.judging import DRAWS, JUDGES, Scorer
 from tieproof.trials.competition.inspection.tasks import Task
 from tieproof.trials.competition.platforms import tasks_of
 from tieproof.trials.sandbox import bubblewrap
-from tieproof.trials.sandbox.folders import check_plain, sweep, temporary_folder
+from tieproof.trials.sandbox.folders import below, sweep, temporary_folder
 from tieproof.trials.sandbox.processes import ending_by_signals
 
-ATTACKS = AttackRegistry[FileAttack]()
-"""All attacks by name, in the order in which they run."""
-
+ATTACKS = AttackRegistry[FileAttack]()  # all attacks by name, in the order in which they run
 for _attack in (*BLIND, *broken_files.ATTACKS, *guessing.ATTACKS, *LEAKS):
     ATTACKS.register(_attack)
 
-
-CLIMBING = "hill climbing"
-"""The attack whose detail is always shown, because every score reveals something about the labels."""
-
+CLIMBING = "hill climbing"  # its detail is always shown, because every score reveals something about the labels
 HEADER = ("attack", "verdict", "score", "baseline", "random")
 
 
@@ -74,7 +69,7 @@ class CheckReport(Report):
 
     def to_dict(self) -> dict[str, Any]:
         """The whole report as plain values; in a finding, `task` replaces `measure`."""
-        findings = [finding.to_dict() for finding in self.findings]
+        findings, tasks = [finding.to_dict() for finding in self.findings], map(asdict, self.tasks)
         for each in findings:
             each["task"] = each.pop("measure")
             del each["reproduce"], each["renamed"]
@@ -85,9 +80,7 @@ class CheckReport(Report):
             "seed": self.seed,
             "exploitable": self.exploitable,
             "held": self.held,
-            "tasks": [
-                {key: None if value != value else value for key, value in asdict(task).items()} for task in self.tasks
-            ],
+            "tasks": [{key: None if value != value else value for key, value in task.items()} for task in tasks],
             "findings": findings,
         }
 
@@ -103,12 +96,10 @@ class CheckReport(Report):
             rows = [_cells(finding, task) for finding in self.findings if finding.measure == task.name]
             parts += [wrapped(f"{task.name}:", width), table(HEADER, [rows], width, color)]
         parts.append("\n".join(wrapped(text, width) for text in _sentences(self)))
-        for finding in self.findings:
-            if finding.attack == CLIMBING and finding.verdict.harmless:
-                parts.append(wrapped(f"{finding.attack}, {finding.measure}: {finding.detail}", width))
-        for finding in bad(self.findings):
-            parts.append(wrapped(f"{finding.attack}, {finding.measure}, {finding.verdict}: {finding.detail}", width))
-        return "\n\n".join(parts)
+        climbed = [finding for finding in self.findings if finding.attack == CLIMBING and finding.verdict.harmless]
+        told = [f"{finding.attack}, {finding.measure}: {finding.detail}" for finding in climbed]
+        told += [f"{each.attack}, {each.measure}, {each.verdict}: {each.detail}" for each in bad(self.findings)]
+        return "\n\n".join([*parts, *(wrapped(text, width) for text in told)])
 
 
 def _cells(finding: Finding, task: TaskScale) -> Sequence[str]:
@@ -210,7 +201,7 @@ def _begun(
     if not sample.exists():
         raise InputError(f"{sample} does not exist; pass a submission that the program accepts.", "submission")
     if sample.is_dir():
-        check_plain(sample)
+        below(sample)  # refuses what is no file, folder or link
     form = form_of(sample)
     secrets: list[Secret | None] = []
 

@@ -38,6 +38,7 @@ from tieproof.trials.sandbox.processes import how
 MOST_LETTERS = 1_000_000
 MOST_MEMORY = 16 * 2**30
 MOST_WRITTEN = 2**30  # the most bytes of memory that a program may use, and that it may write into one file
+_PYTHON = re.compile(r"(/usr/bin/|/usr/local/bin/)?python(3(\.\d+)?)?")  # a word that names any Python
 
 
 class Program(NamedTuple):
@@ -65,7 +66,8 @@ def run(program: Program, seconds: float) -> ProgramRun:
     """Run the program until it ends or exceeds a limit; all processes that it started are ended with it."""
     if any("\0" in word for word in program.command):
         raise InputError(f"The command {[*program.command]} has a null character. Remove it.", "bundle")
-    words, variables, within = [_python_of(word) for word in program.command], environment("/tmp"), None
+    words = [sys.executable if _PYTHON.fullmatch(word) else word for word in program.command]
+    variables, within = environment("/tmp"), None
     if bubblewrap.works():
         for folder in program.folders.values():
             hand_over(folder)
@@ -82,16 +84,9 @@ def run(program: Program, seconds: float) -> ProgramRun:
             printed = max(size_by(os.fstat(each.fileno())) for each in (out, err))
             return printed > MOST_LETTERS or max(used, size_now - size) > MOST_WRITTEN or count_now - count > FILES
 
+        limits, scratch = ProgramLimits(MOST_MEMORY, MOST_WRITTEN), bubblewrap.SCRATCH if bubblewrap.works() else ()
         status, exceeded = runs.run(
-            words,
-            variables,
-            ProgramLimits(MOST_MEMORY, MOST_WRITTEN),
-            seconds,
-            too_much,
-            bubblewrap.SCRATCH if bubblewrap.works() else (),
-            cwd=within,
-            stdout=out,
-            stderr=err,
+            words, variables, limits, seconds, too_much, scratch, cwd=within, stdout=out, stderr=err
         )
         printed = []
         for stream in (out, err):
@@ -103,10 +98,7 @@ def run(program: Program, seconds: float) -> ProgramRun:
 
 
 def _on_disk(program: Program) -> tuple[int, float]:
-    """The bytes on disk, without the holes of sparse files, and the number of files in the folders of a program.
-
-    A folder that cannot be listed, because of its mode or the length of its path, counts as infinitely many files.
-    """
+    """The bytes on disk, without the holes of sparse files, and the number of files in the folders of a program."""
     size, count = 0, 0.0
 
     def give_up(error: OSError) -> None:
@@ -121,12 +113,7 @@ def _on_disk(program: Program) -> tuple[int, float]:
                     with suppress(FileNotFoundError):
                         size += 512 * entry.stat(follow_symlinks=False).st_blocks
         return size, count
-    return size, math.inf
-
-
-def _python_of(word: str) -> str:
-    """The path of this Python if a word of a command names any Python; otherwise the word."""
-    return sys.executable if re.fullmatch(r"(/usr/bin/|/usr/local/bin/)?python(3(\.\d+)?)?", word) else word
+    return size, math.inf  # a folder cannot be listed, because of its mode or the length of its path
 
 
 def _replaced(words: Sequence[str], program: Program) -> list[str]:
@@ -154,8 +141,6 @@ Numbers = dict[str, float]
 
 MOST_BYTES = 2**20  # the most bytes of a file of scores
 MOST_SHOWN = 2**25  # the most bytes of all files that a platform shows to participants
-
-
 HANDED_IN = "\0the file that was handed in"  # a word of a command that is replaced by the path of a submission's file
 
 
@@ -179,8 +164,8 @@ class Task(NamedTuple):
     def lay(self, room: Path, submission: Path, place: str) -> Program:
         """The program, whose folders are made in a room, as its platform would make them.
 
-        submission : the folder of a submission, which is moved, because a copy of a giant file is large
-        place : the path of its file within
+        submission, place : the folder of a submission, which is moved, because a copy of a giant file is large; and
+            the path of its file within
         """
         folders: dict[str, Path] = {}
         for name, source in {**self.content, self.given: submission}.items():
@@ -263,11 +248,9 @@ def written_text(path: Path) -> str:
 
 
 def written_texts(folder: Path) -> Iterator[str]:
-    """The texts of all files in a folder that a scoring program wrote; OSError if they are long, or no plain files.
-
-    Links are left out: the program cannot read what they lead to here.
-    """
+    """The texts of all files in a folder that a program wrote; OSError if they are long, or no plain files."""
     left = MOST_SHOWN
+    # Links are left out: the program cannot read what they lead to here.
     for path in sorted(path for path in below(folder) if not path.is_symlink() and not path.is_dir()):
         file = opened_file(path, left)
         if file is None:
@@ -279,11 +262,7 @@ def written_texts(folder: Path) -> Iterator[str]:
 
 
 def as_numbers(content: object, prefix: str = "") -> Numbers:
-    """The numbers in nested dicts, by their path.
-
-    >>> as_numbers({"aggregates": {"ap": 0.5}, "title": "x"})
-    {'aggregates.ap': 0.5}
-    """
+    """The numbers in nested dicts, by their path, such as `aggregates.ap`."""
     if isinstance(content, dict):
         parts = [as_numbers(value, f"{prefix}.{key}" if prefix else str(key)) for key, value in content.items()]
         return {key: value for part in parts for key, value in part.items()}
