@@ -43,9 +43,12 @@ class _Ranking(NamedTuple):
 
     whole: str
     cut: str
-    # Whether the metric uses only the first R items, where R is the number of relevant ones, so that the cutoff
-    # matters only if R > k.
-    within_r: bool = False
+    within_r: bool = False  # whether only the first R items count, of R relevant ones: the cutoff matters if R > k
+
+    def measures(self, k: int | None) -> tuple[str, str]:
+        """The measures of rankings that list k items: for queries with R <= k, and for queries with R > k."""
+        cut = self.whole if k is None else self.cut.format(k=k)
+        return (self.whole if self.within_r else cut), cut
 
 
 _RANKING = {
@@ -56,18 +59,16 @@ _RANKING = {
     "r_precision": _Ranking("Rprec", "P@{k}", within_r=True),
 }
 
+# The functions of scikit-learn by the metric's name in pytorch-metric-learning.
 _CLUSTERING = {"AMI": "adjusted_mutual_info_score", "NMI": "normalized_mutual_info_score"}
-"""The functions of scikit-learn by the metric's name in pytorch-metric-learning."""
-
 _METRICS = (*_CLUSTERING, *_RANKING)  # the metrics in the order of the library's results
 _STARTS = 10  # how many times k-means is started; the best clustering is used
 
-
+# Methods that a subclass may override in the library, besides `calculate_…`, and that are not called here.
 _OF_SUBCLASSES = (
     *("requires_knn", "requires_clustering", "get_cluster_labels", "determine_k"),
     *("get_function_dict", "check_primary_metrics", "_get_accuracy"),
 )
-"""Methods that a subclass may override in the library, besides `calculate_…`, and that are not called here."""
 
 
 class _NotOfferedError(InputError, NotImplementedError):
@@ -170,7 +171,12 @@ class AccuracyCalculator:
         if reference is None:
             reference, reference_labels, ref_includes_query = query, query_labels, True
         items = as_embeddings(reference, "reference")
-        _check_lengths(queries, query_labels, items, reference_labels)
+        for vectors, own, name in ((queries, query_labels, "query"), (items, reference_labels, "reference")):
+            if own is None or len(own) != len(vectors):
+                raise InputError(
+                    f"The number of {name} labels is {0 if own is None else len(own)}, but the number of {name} "
+                    f"embeddings is {len(vectors)}: pass one label for each embedding."
+                )
         if ref_includes_query:
             _check_included(queries, items, as_array(query_labels, "labels"), as_array(reference_labels, "labels"))
         scores: dict[str, Any] = {}
@@ -228,7 +234,7 @@ class AccuracyCalculator:
             count = len(np.unique(classes))
             return {name: [np.nan] * count if self.return_per_class else np.nan for name in names}
         k = int(n_relevant.max()) if self.k == "max_bin_count" else self.k
-        chosen = {name: _measures_of(_RANKING[name], k) for name in names}
+        chosen = {name: _RANKING[name].measures(k) for name in names}
         wanted = [measure for measures in chosen.values() for measure in measures]
         result = evaluate(**arguments, distance=self.distance, measures=wanted)
         classes, beyond = classes[result.query_ids], n_relevant[result.query_ids] > (k or np.inf)
@@ -248,14 +254,6 @@ class AccuracyCalculator:
         if self.return_per_class:
             return [choose(mean, self.ties) for mean in means]
         return choose(mean_of_means(means), self.ties)
-
-
-def _measures_of(metric: _Ranking, k: int | None) -> tuple[str, str]:
-    """The measures of rankings that list k items: for queries with R <= k, and for queries with R > k."""
-    if k is None:
-        return metric.whole, metric.whole
-    cut = metric.cut.format(k=k)
-    return (metric.whole if metric.within_r else cut), cut
 
 
 def _relevant_pairs(
@@ -313,16 +311,6 @@ def _selected(names: Sequence[str], include: Sequence[str], exclude: Sequence[st
         if unknown := [name for name in given if name not in _METRICS]:
             raise InputError(f"{what} contains the unknown metric {unknown[0]!r}. Known: {', '.join(_METRICS)}.")
     return tuple(name for name in names if (name in include or not include) and name not in exclude)
-
-
-def _check_lengths(queries: Any, labels: Any, items: Any, item_labels: Any) -> None:
-    for vectors, own, name in ((queries, labels, "query"), (items, item_labels, "reference")):
-        if own is None or len(own) != len(vectors):
-            arrived = 0 if own is None else len(own)
-            raise InputError(
-                f"The number of {name} labels is {arrived}, but the number of {name} embeddings is {len(vectors)}: "
-                "pass one label for each embedding."
-            )
 
 
 def _check_included(queries: Any, items: Any, labels: Any, item_labels: Any) -> None:

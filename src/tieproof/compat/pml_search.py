@@ -4,6 +4,7 @@ from typing import Any
 
 from tieproof.errors import InputError
 
+# The distance with the same ranking as each distance of the library, and as each index that FaissKNN makes.
 _EXACT = {
     "CosineSimilarity": "cosine",
     "DotProductSimilarity": "dot",
@@ -12,7 +13,6 @@ _EXACT = {
     "LpDistance of p = 1": "cityblock",
     "LpDistance of p = 2": "euclidean",
 }
-"""The distance with the same ranking as each distance of the library, and as each index that FaissKNN makes."""
 
 
 def distance_of(knn_func: Any) -> str:
