@@ -375,7 +375,7 @@ def test_refused() -> None:
         "in fmr_vals is missing. Pass fmr_vals=": lambda: oml.calc_fnmr_at_fmr([1.0], [2.0], fmr_vals=()),
         "in fmr_vals must be": lambda: oml.calc_fnmr_at_fmr_rr(rr, fmr_vals=(2,)),
         "neg_dist is empty": lambda: oml.calc_fnmr_at_fmr([1.0], []),
-        "number of queries is 1 for gt_tops, but 2 for n_gts": lambda: oml.calc_cmc([torch.BoolTensor([1])], [1, 1], top_k=(1,)),
+        "is 1 for gt_tops, but 2 for n_gts": lambda: oml.calc_cmc([torch.BoolTensor([1])], [1, 1], top_k=(1,)),
         "number of query_categories is 2": lambda: oml.calc_retrieval_metrics([ids], [ids], query_categories=[1, 2]),
         "cutoffs of map must be whole numbers": lambda: oml.EmbeddingMetrics(dataset, map_top_k=("a",)),
         "call setup": lambda: metrics.update(torch.eye(3), [0, 1, 2]),

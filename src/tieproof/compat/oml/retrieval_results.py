@@ -142,8 +142,7 @@ class RetrievalResults:
     def _of_split(cls, split: Split, n_items: int) -> "RetrievalResults":
         """Results that keep the split, from which exact ties and the lists are computed."""
         check_whole("n_items", n_items)
-        results = cls([], [])
-        del results.distances, results.retrieved_ids, results.gt_ids  # they are computed when they are asked for
+        results = cls.__new__(cls)  # its lists are computed when they are asked for
         results.split, results.n_items = split, n_items
         if split.relevant is not None:
             counts = np.diff(split.relevant.pointer)

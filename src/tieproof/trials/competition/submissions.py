@@ -14,11 +14,11 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.inputs.labels import check_code_points
 from tieproof.kit import Array, npy, reading
+from tieproof.show.parts import first_of
 
 TABLE = "a table in UTF-8 text (.csv)"
 IDS, EMBEDDINGS = "ids", "embeddings"
 
-MOST_NAMED = 3
 PACKED = b"\x1f\x8b"  # the first bytes of a file packed by gzip, which may be a thousand times as large when unpacked
 
 
@@ -204,6 +204,4 @@ def repeated(names: Collection[str]) -> list[str]:
 
 def named_few(names: Iterable[object]) -> str:
     """The first few names, and how many more there are."""
-    every = [f"'{name}'" for name in names]
-    few, rest = ", ".join(every[:MOST_NAMED]), len(every) - MOST_NAMED
-    return f"{few} and {rest:,} more" if rest > 0 else few
+    return first_of([f"'{name}'" for name in names])

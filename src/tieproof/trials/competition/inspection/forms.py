@@ -1,6 +1,5 @@
 """The form of a submission, taken from a sample, for writing submissions with other ids and numbers."""
 
-import csv
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from tieproof.errors import InputError
 from tieproof.kit import Array, fits, is_number, npy, reading
 from tieproof.trials.competition.inspection.tasks import part_of
 from tieproof.trials.competition.scoring import name_of
-from tieproof.trials.competition.truth import table
+from tieproof.trials.competition.truth import rows_in, table
 
 SUBMISSION = "a submission"
 LISTS = "documents"  # the column with lists of documents, on Kaggle
@@ -96,8 +95,7 @@ def _of_npy(path: Path) -> SubmissionForm | None:
 
 def _of_csv(path: Path) -> SubmissionForm | None:
     """The form of a table, with or without a header, whose first column has ids and whose others have numbers."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        cells = [row for row in csv.reader(file) if row]
+    cells = rows_in(path)
     if cells[0][1:] == [LISTS]:
         return _of_lists(cells)
     headers = [] if all(map(is_number, cells[0][1:])) and cells[0][0].lower() != "id" else cells[:1]

@@ -20,18 +20,8 @@ from typing import Any, NamedTuple
 
 from tieproof.errors import InputError
 from tieproof.kit import reading
-from tieproof.trials.sandbox import bubblewrap, runs
+from tieproof.trials.sandbox import bubblewrap, folders, runs
 from tieproof.trials.sandbox.bubblewrap import SealedRoom, environment, sealed
-from tieproof.trials.sandbox.folders import (
-    DEEPEST,
-    below,
-    entries,
-    hand_over,
-    opened_file,
-    outermost,
-    python_folders,
-    size_by,
-)
 from tieproof.trials.sandbox.limits import FILES, ProgramLimits
 from tieproof.trials.sandbox.processes import how
 
@@ -70,8 +60,8 @@ def run(program: Program, seconds: float) -> ProgramRun:
     variables, within = environment("/tmp"), None
     if bubblewrap.works():
         for folder in program.folders.values():
-            hand_over(folder)
-        shown = {str(place): place for place in outermost(python_folders())}
+            folders.hand_over(folder)
+        shown = {str(place): place for place in folders.outermost(folders.python_folders())}
         words = sealed(words, SealedRoom(program.within, shown, program.folders), variables, MOST_WRITTEN)
     else:
         words, within = _replaced(words, program), program.here(program.within)
@@ -81,7 +71,7 @@ def run(program: Program, seconds: float) -> ProgramRun:
 
         def too_much(used: float) -> bool:
             size_now, count_now = _on_disk(program)
-            printed = max(size_by(os.fstat(each.fileno())) for each in (out, err))
+            printed = max(folders.size_by(os.fstat(each.fileno())) for each in (out, err))
             return printed > MOST_LETTERS or max(used, size_now - size) > MOST_WRITTEN or count_now - count > FILES
 
         limits, scratch = ProgramLimits(MOST_MEMORY, MOST_WRITTEN), bubblewrap.SCRATCH if bubblewrap.works() else ()
@@ -107,7 +97,7 @@ def _on_disk(program: Program) -> tuple[int, float]:
 
     with suppress(OSError):
         for folder in program.folders.values():
-            for entry, _ in entries(folder, give_up):
+            for entry, _ in folders.entries(folder, give_up):
                 count += 1
                 if not entry.is_dir(follow_symlinks=False):
                     with suppress(FileNotFoundError):
@@ -167,7 +157,7 @@ class Task(NamedTuple):
         submission, place : the folder of a submission, which is moved, because a copy of a giant file is large; and
             the path of its file within
         """
-        folders: dict[str, Path] = {}
+        made: dict[str, Path] = {}
         for name, source in {**self.content, self.given: submission}.items():
             here = room / os.path.normpath(f"/{name}").strip("/")  # a path of a stranger, which may lead up
             here.parent.mkdir(parents=True, exist_ok=True)
@@ -177,10 +167,10 @@ class Task(NamedTuple):
                 shutil.move(source, here)
             else:
                 (shutil.copytree if source.is_dir() else shutil.copyfile)(source, here)
-            if not any(name.startswith(f"{folder}/") for folder in folders):
-                folders[name] = here
+            if not any(name.startswith(f"{folder}/") for folder in made):
+                made[name] = here
         words = [f"{self.given}/{place}" if word == HANDED_IN else word for word in self.command]
-        return Program(words, folders, self.within)
+        return Program(words, made, self.within)
 
 
 def part_of(bundle: Path, name: str) -> Path:
@@ -215,8 +205,10 @@ class Unpacker:
                     "count together.",
                     "bundle",
                 )
-            if any(member.filename.count("/") > DEEPEST for member in members):
-                raise InputError(f"{archive} has folders below more than {DEEPEST} others. Flatten it.", "bundle")
+            if any(member.filename.count("/") > folders.DEEPEST for member in members):
+                raise InputError(
+                    f"{archive} has folders below more than {folders.DEEPEST} others. Flatten it.", "bundle"
+                )
             file.extractall(folder)
         return folder
 
@@ -229,10 +221,10 @@ def most_submissions(phase: Mapping[str, Any]) -> int | None:
     return most
 
 
-def files_by_name(folders: list[Path]) -> dict[str, Path]:
+def files_by_name(places: list[Path]) -> dict[str, Path]:
     """All files below some folders, by name without extension; empty if two files have the same name."""
     files: dict[str, Path] = {}
-    paths = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    paths = [path for place in places for path in sorted(place.rglob("*")) if path.is_file()]
     for path in paths:
         files[path.stem] = path
     return files if len(files) == len(paths) else {}
@@ -240,7 +232,7 @@ def files_by_name(folders: list[Path]) -> dict[str, Path]:
 
 def written_text(path: Path) -> str:
     """The text of a file that a scoring program wrote; OSError unless it is a regular file, not a link, and short."""
-    file = opened_file(path, MOST_BYTES)
+    file = folders.opened_file(path, MOST_BYTES)
     if file is None:
         raise OSError(f"{path.name} is not a regular file of at most {MOST_BYTES:,} bytes")
     with file:
@@ -251,8 +243,8 @@ def written_texts(folder: Path) -> Iterator[str]:
     """The texts of all files in a folder that a program wrote; OSError if they are long, or no plain files."""
     left = MOST_SHOWN
     # Links are left out: the program cannot read what they lead to here.
-    for path in sorted(path for path in below(folder) if not path.is_symlink() and not path.is_dir()):
-        file = opened_file(path, left)
+    for path in sorted(path for path in folders.below(folder) if not path.is_symlink() and not path.is_dir()):
+        file = folders.opened_file(path, left)
         if file is None:
             raise OSError(f"{path.name} has another name, or the files have more than {MOST_SHOWN:,} bytes")
         with file:
