@@ -24,16 +24,8 @@ from tieproof import Result, evaluate, evaluate_run
 from tieproof.errors import InputError, InputWarning, TieproofError
 from tieproof.evaluation.evaluated import NOT_JUDGED
 from tieproof.kit import Array, in_one_line, reading
-from tieproof.trials.competition.submissions import (
-    SubmissionError,
-    SubmissionLimits,
-    check_file,
-    file_in,
-    in_order,
-    named_few,
-    read_vectors,
-    rows_of,
-)
+from tieproof.trials.competition import submissions
+from tieproof.trials.competition.submissions import SubmissionError, SubmissionLimits
 from tieproof.trials.competition.truth import COLUMNS, ID, QUERY, Truth, read_truth
 
 Task = Literal["embeddings", "run"]
@@ -74,12 +66,12 @@ class Scoring(NamedTuple):
 def scored(scoring: Scoring, truth: Path, submission: Path) -> Result:
     """The result of a file or folder; SubmissionError if the submission is invalid, InputError if the truth is."""
     if scoring.task == "run":
-        run = file_in(submission, "run", (".txt",))
-        check_file(run, scoring.limits)
+        run = submissions.file_in(submission, "run", (".txt",))
+        submissions.check_file(run, scoring.limits)
         return _of_rankings(scoring, truth, run)
     known = read_truth(truth)
-    file = file_in(submission, "embeddings", (".npz", ".npy", ".csv"))
-    return _of_vectors(scoring, known, read_vectors(file, known.ids, scoring.limits))
+    file = submissions.file_in(submission, "embeddings", (".npz", ".npy", ".csv"))
+    return _of_vectors(scoring, known, submissions.read_vectors(file, known.ids, scoring.limits))
 
 
 def _of_vectors(scoring: Scoring, truth: Truth, vectors: Array) -> Result:
@@ -119,9 +111,8 @@ def _of_rankings(scoring: Scoring, truth: Any, run: Any) -> Result:
         result = evaluate_run(truth, run, measures=scoring.measures)
     strangers = result.skipped.get(NOT_JUDGED, ())
     if len(strangers):
-        raise SubmissionError(
-            f"The submission has queries that are not in the test set: {named_few(strangers)}. Leave them out."
-        )
+        few = submissions.named_few(strangers)
+        raise SubmissionError(f"The submission has queries that are not in the test set: {few}. Leave them out.")
     return result
 
 
@@ -204,7 +195,7 @@ def on_kaggle(scoring: Scoring, solution: Any, submission: Any, row_id: str) -> 
         known = {name: [str(each) for each in solution[name]] for name in COLUMNS if name in solution.columns}
         truth = Truth.of(known | {ID: ids}, "The solution").in_order()
         vectors = submission.drop(columns=row_id).to_numpy()
-        ordered = in_order(vectors, given, truth.ids, "The submission", scoring.limits)
+        ordered = submissions.in_order(vectors, given, truth.ids, "The submission", scoring.limits)
         result = _of_vectors(scoring, truth, ordered)
     return next(iter(shown(scoring, result).values()))
 
@@ -213,7 +204,7 @@ def _of_lists(scoring: Scoring, relevant: Mapping[str, str], queries: list[str],
     """The result of lists of documents, which are ranked in the order of the list, so that no two are tied."""
     if "documents" not in submission.columns:
         raise SubmissionError("The submission has no column 'documents'. List documents there, separated by spaces.")
-    rows_of(queries, sorted(relevant), "The submission")
+    submissions.rows_of(queries, sorted(relevant), "The submission")
     lists = [str(each).split() if isinstance(each, str) else [] for each in submission["documents"]]
     for query, documents in zip(queries, lists, strict=True):
         if len(set(documents)) < len(documents):
@@ -247,7 +238,7 @@ def on_grand_challenge(
         else:
             truth_table = read_truth(known)
             names = [name for name, _ in jobs]
-            vectors = in_order(_as_matrix(jobs), names, truth_table.ids, "The submission", scoring.limits)
+            vectors = submissions.in_order(_as_matrix(jobs), names, truth_table.ids, "The submission", scoring.limits)
             result = _of_vectors(scoring, truth_table, vectors)
         metrics = {"aggregates": shown(scoring, result)}
         Path(made, "metrics.json").write_text(json.dumps(metrics, indent=4), encoding="utf-8")
@@ -278,7 +269,7 @@ def _from_json(path: Path, limits: SubmissionLimits) -> Any:
     def refuse(word: str) -> None:
         raise SubmissionError(f"{path.name} contains {word}. Write finite numbers.")
 
-    check_file(path, limits)
+    submissions.check_file(path, limits)
     with reading(path, "JSON"):
         return json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
 

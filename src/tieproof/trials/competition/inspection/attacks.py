@@ -8,7 +8,8 @@ it.
 import csv
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -29,22 +30,20 @@ must not exceed (damage) or must equal (same), or what is shown if a guess is th
 class Secret(NamedTuple):
     """The truth that the platform keeps: the path of its file in the folder of the truth, and its rows of cells."""
 
-    place: Path
-    rows: list[list[str]]
+    place: Path = Path()
+    rows: Sequence[list[str]] = ()  # none if there is no file that could be changed
 
 
-def secret_in(folder: Path) -> Secret | None:
+def secret_in(folder: Path) -> Secret:
     """The only table in the folder of the truth: a .csv, or a .txt with cells separated by spaces."""
     tables = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in (".csv", ".txt")]
-    if len(tables) != 1:
-        return None
-    (path,) = tables
-    lines = [line for line in path.read_text(encoding="utf-8-sig", errors="replace").splitlines() if line.strip()]
-    try:
+    with suppress(ValueError, csv.Error):
+        (path,) = tables
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
+        lines = [line for line in text.splitlines() if line.strip()]
         rows = list(csv.reader(lines)) if path.suffix.lower() == ".csv" else [line.split() for line in lines]
-    except csv.Error:
-        return None
-    return Secret(path.relative_to(folder), rows)
+        return Secret(path.relative_to(folder), rows)
+    return Secret()
 
 
 class Material(NamedTuple):
@@ -54,7 +53,7 @@ class Material(NamedTuple):
     random: np.random.Generator
     public: Mapping[str, Path]  # the files that participants get, by name; empty if the bundle has none
     task: str = ""
-    secret: Secret | None = None  # the truth, if its file can be changed; only guesses use it
+    secret: Secret = Secret()  # only guesses use it
 
 
 WriteSubmission = Callable[[Path], object]  # a function that writes a submission into an empty folder

@@ -203,7 +203,7 @@ def _begun(
     if sample.is_dir():
         below(sample)  # refuses what is no file, folder or link
     form = form_of(sample)
-    secrets: list[Secret | None] = []
+    secrets: list[Secret] = []
 
     def hand_in(folder: Path) -> None:
         if sample.is_file():

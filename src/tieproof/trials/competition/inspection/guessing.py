@@ -64,7 +64,7 @@ class GuessedItem(NamedTuple):
 
 def _items_of(material: Material) -> list[GuessedItem]:
     """The items of a sample in random order, if the truth is a table with id and label, or has one label per line."""
-    form, rows = material.form, material.secret.rows if material.secret else []
+    form, rows = material.form, material.secret.rows
     header = rows[0] if rows else []
     named = {ID, LABEL} <= set(header)
     if form.is_run or len(set(map(len, rows))) != 1 or not (named or len(header) == 1):
@@ -126,22 +126,21 @@ def _game_of_vectors(
     material: Material, items: Sequence[GuessedItem], submitted: Array, *pairs: tuple[GuessedItem, GuessedItem]
 ) -> Game:
     """The game of a submission; in the guess, the items of each pair have exchanged their labels and groups."""
-    secret = material.secret
-    assert secret is not None
-    guess, header = [[*row] for row in secret.rows], secret.rows[0]
+    rows = material.secret.rows
+    guess, header = [[*row] for row in rows], rows[0]
     columns = [header.index(name) for name in (LABEL, GROUP) if name in header] or [0]
     for one, other in pairs:
         for at in columns:
-            guess[one.row][at], guess[other.row][at] = secret.rows[other.row][at], secret.rows[one.row][at]
+            guess[one.row][at], guess[other.row][at] = rows[other.row][at], rows[one.row][at]
     labels = len({item.label for item in items})
     hand_in = material.form.handing_in(material.form.ids, submitted)
-    return Game(hand_in, secret, guess, "whether two items share a label", "label", len(items), labels)
+    return Game(hand_in, material.secret, guess, "whether two items share a label", "label", len(items), labels)
 
 
-def _relevant_in(secret: Secret | None) -> dict[str, list[str]]:
+def _relevant_in(secret: Secret) -> dict[str, list[str]]:
     """The relevant documents of each query, if the truth is a table of judgments (qrels)."""
     relevant: dict[str, list[str]] = {}
-    for row in secret.rows if secret and {len(row) for row in secret.rows} == {4} else ():
+    for row in secret.rows if {len(row) for row in secret.rows} == {4} else ():
         if row[3].isdigit() and int(row[3]):
             relevant.setdefault(row[0], []).append(row[2])
     return relevant
@@ -180,7 +179,6 @@ def _game_of_run(
     queries: Sequence[str],
 ) -> Game:
     """The game of a run; the guess swaps names in a column of the judgments, of these queries or of all."""
-    assert material.secret is not None
     guess = [[*row] for row in material.secret.rows]
     for row in guess:
         if row[0] in (queries or (row[0],)):
