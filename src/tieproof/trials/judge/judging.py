@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tieproof import evaluate_answers, evaluate_distances
-from tieproof.errors import InputError
+from tieproof.errors import InputError, about
 from tieproof.evaluation.answers import Unanswered
 from tieproof.evaluation.problems import unwatched
 from tieproof.kit import Array, PartsFolder, check_choice, check_whole, progress_bar
@@ -119,7 +119,8 @@ def judge(
         )
     if runs is not None:
         check_whole("runs", runs)
-    asked = as_system(system)
+    with about("system"):
+        asked = as_system(system)
     if contest.gives_distances and not asked.is_endpoint and not asked.has("pairs"):
         raise InputError(
             f"The competition asks for distances, but the system lacks {{pairs}}; put it where the path of {PAIRS} "

@@ -64,13 +64,12 @@ def as_system(given: Any) -> System:
         if name is None:
             raise InputError(
                 "The function has no name by which another process could import it. Define it at the top level of a "
-                "module, and pass it or 'module:function'.",
-                "system",
+                "module, and pass it or 'module:function'."
             )
         return _of_function(name)
     if not isinstance(given, str) or not given.strip():
         raise InputError(
-            f"The system must be a command, 'module:function', 'podman:IMAGE …' or a URL, not {given!r}.", "system"
+            f"The system must be a command, 'module:function', 'podman:IMAGE …' or a URL, not {given!r}."
         )
     if given.startswith(_SCHEMES):
         return System(given)
@@ -80,11 +79,10 @@ def as_system(given: Any) -> System:
         if not _IMAGE.fullmatch(image):
             raise InputError(
                 f"The image {image!r} is not the name of an image, as in {engine}:registry.example/team/system:1. "
-                "Options of the engine are not passed on.",
-                "system",
+                "Options of the engine are not passed on."
             )
         if shutil.which(engine) is None:
-            raise InputError(f"{engine}, which runs the image {image}, is not installed. Install it first.", "system")
+            raise InputError(f"{engine}, which runs the image {image}, is not installed. Install it first.")
         return System(given, (image, *command), engine=engine)
     return _of_function(given) if _FUNCTION.fullmatch(given) else _of_command(given)
 
@@ -96,11 +94,11 @@ def _of_function(name: str) -> System:
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError) as error:
-        raise InputError(f"The module '{module}' of {name} cannot be found: {error}.", "system") from None
+        raise InputError(f"The module '{module}' of {name} cannot be found: {error}.") from None
     finally:
         sys.path = before
     if spec is None:
-        raise InputError(f"The module '{module}' does not exist here: write package.module:function.", "system")
+        raise InputError(f"The module '{module}' does not exist here: write package.module:function.")
     folders = [Path(place).resolve() for place in spec.submodule_search_locations or ()]
     files = [Path(spec.origin).resolve()] if spec.origin and not folders else []
     shows = tuple(place for place in (*folders, *files) if place.exists())  # built-in ones have no file
@@ -115,8 +113,7 @@ def _of_command(given: str) -> System:
     program = shutil.which(first)
     if program is None:
         raise InputError(
-            f"The program '{first}' of the system does not exist or cannot be run. Give the path of a program.",
-            "system",
+            f"The program '{first}' of the system does not exist or cannot be run. Give the path of a program."
         )
     shim = Path(program).absolute()
     installed = _installed_behind(shim) if shim.parent.name == _SHIMS else None
@@ -148,14 +145,13 @@ def _words_of(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise InputError(f"The system cannot be split into words ({error}): {text}", "system") from None
+        raise InputError(f"The system cannot be split into words ({error}): {text}") from None
     fields = set(re.findall(r"\{(\w+)\}", text))
     if not words or not fields & {"items", "lines"} or fields - FIELDS.keys():
         known = ", ".join(f"{{{field}}}" for field in FIELDS)
         raise InputError(
             f"The system must have {{items}} or {{lines}} where the path of its items goes, and no fields other than "
-            f"{known}: {text}",
-            "system",
+            f"{known}: {text}"
         )
     return words
 

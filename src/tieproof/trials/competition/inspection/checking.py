@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, about
 from tieproof.kit import NARROWEST, WIDTH, check_whole, progress_bar, table
 from tieproof.trials.attacks import AttackRegistry, Finding, Report, Verdict, bad, found_by, in_a_sentence, wrapped
 from tieproof.trials.competition.inspection import broken_files, guessing
@@ -173,7 +173,8 @@ def check(
         raise InputError(f"time_limit must be a number of seconds above 0, not {time_limit!r}.", "time_limit")
     sweep()
     with temporary_folder() as room, ending_by_signals(again=True):
-        platform, tasks = tasks_of(Path(bundle), room)
+        with about("bundle"):
+            platform, tasks = tasks_of(Path(bundle), room)
         trials = len(tasks) * (len(chosen) + DRAWS + 1)
         bar = progress_bar(trials, "submissions", 1) if progress else nullcontext(lambda _: None)
         scales, findings = [], list[Finding]()

@@ -179,8 +179,7 @@ def part_of(bundle: Path, name: str) -> Path:
     if not target.is_relative_to(os.path.realpath(bundle)):
         raise InputError(
             f"{bundle / name} leads to {target}, outside of the bundle, whose program must not read it. Put a copy "
-            "into the bundle.",
-            "bundle",
+            "into the bundle."
         )
     return bundle / name
 
@@ -202,13 +201,10 @@ class Unpacker:
             if self.files < 0 or self.bytes < 0:
                 raise InputError(
                     f"{archive} holds more than {self.most}. Unpack it and give the folder. All archives of a bundle "
-                    "count together.",
-                    "bundle",
+                    "count together."
                 )
             if any(member.filename.count("/") > folders.DEEPEST for member in members):
-                raise InputError(
-                    f"{archive} has folders below more than {folders.DEEPEST} others. Flatten it.", "bundle"
-                )
+                raise InputError(f"{archive} has folders below more than {folders.DEEPEST} others. Flatten it.")
             file.extractall(folder)
         return folder
 
@@ -217,7 +213,7 @@ def most_submissions(phase: Mapping[str, Any]) -> int | None:
     """The most submissions of a participant that a phase tells, if it tells any."""
     most = phase.get("max_submissions")
     if most is not None and type(most) is not int:
-        raise InputError(f"max_submissions must be a whole number, not {most!r:.100}.", "bundle")
+        raise InputError(f"max_submissions must be a whole number, not {most!r:.100}.")
     return most
 
 

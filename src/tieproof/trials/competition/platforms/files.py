@@ -121,7 +121,7 @@ def text_of(path: Path) -> str:
     """The text of a file of a bundle; InputError if it is too long, or not UTF-8."""
     with reading(path, "UTF-8 text"):
         if path.stat().st_size > MOST_TEXT:
-            raise InputError(f"{path} has more than {MOST_TEXT:,} bytes. Shorten it.", "bundle")
+            raise InputError(f"{path} has more than {MOST_TEXT:,} bytes. Shorten it.")
         return path.read_text(encoding="utf-8")
 
 
@@ -156,7 +156,7 @@ def _check_nodes(node: Any, path: Path) -> None:
             count += len(inner)
             left += inner
         if count > MOST_NODES:
-            raise InputError(f"{path} has more than {MOST_NODES:,} keys and values. Shorten it.", "bundle")
+            raise InputError(f"{path} has more than {MOST_NODES:,} keys and values. Shorten it.")
 
 
 def last_line(out: str) -> str:

@@ -84,7 +84,7 @@ def tasks_in(bundle: Path, unpack: Unpacker) -> list[Task]:
     with reading(path, "a table (.csv)"), path.open(encoding="utf-8-sig", newline="") as file:
         usages = sorted({row.get("Usage", "all") or "" for row in csv.DictReader(file)}, reverse=True) or ["all"]
     if "" in usages:
-        raise InputError("solution.csv has a row without Usage. Give each row one, such as Public.", "bundle")
+        raise InputError("solution.csv has a row without Usage. Give each row one, such as Public.")
     sample = next((bundle / each for each in SAMPLES if (bundle / each).is_file()), None)
     public, driver = files_by_name([bundle / "data"]), texts.read("kaggle_driver.py.txt")
     return [
