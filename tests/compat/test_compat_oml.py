@@ -1,4 +1,4 @@
-"""tieproof.compat.oml: the examples of its documentation, exact neighbors, ties, pictures, and refusals."""
+"""tieproof.compat.oml: exact neighbors, ties, pictures, and refusals; the examples of its docstrings run as tests."""
 
 import itertools
 import warnings
@@ -23,35 +23,9 @@ QUIET: dict[str, Any] = {"verbose": False, "pcf_variance": (), **NONE}
 NOTHING_RELEVANT = pytest.mark.filterwarnings("ignore:.*nothing relevant in the gallery")
 
 
-# The examples of the documentation
-
-
-EXAMPLES = {
-    "calc_cmc": ([[1, 0], [0, 1, 1], [0, 0], []], [2, 2, 1, 0], [[1, 0, 0, 1], [1, 1, 0, 1]]),
-    "calc_precision": ([[1, 0], [0, 1, 1], [0, 0], []], [2, 3, 5, 2], [[1, 0, 0, 0], [0.5, 0.5, 0, 0]]),
-    "calc_map": ([[1, 0], [0, 1], [0] * 4, []], [1, 1, 2, 0], [[1, 0, 0, 1], [1, 0.5, 0, 1]]),
-}
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_examples_of_lists(name: str) -> None:
-    tops, counts, expected = EXAMPLES[name]
-    found = getattr(oml, name)([torch.BoolTensor(row) for row in tops], counts, top_k=(1, 2))
-    assert isinstance(found, list)
-    assert [values.dtype for values in found] == [torch.float32] * 2
-    assert [values.tolist() for values in found] == expected
-
-
 def test_precision_divides_by_the_smaller_of_k_and_n() -> None:
     found = oml.calc_precision([torch.BoolTensor([1, 1, 1, 0, 0])], [3], top_k=(1, 2, 3, 4, 5, 6))
     assert [values.item() for values in found] == [1.0] * 6
-
-
-def test_examples_of_pairs_and_components() -> None:
-    near, far = np.array([0, 0, 1, 1, 2, 2, 5, 5, 9, 9]), np.array([3, 3, 4, 4, 6, 6, 7, 7, 8, 8])
-    assert oml.calc_fnmr_at_fmr(near, far, fmr_vals=(0.1, 0.5)).tolist() == pytest.approx([0.4, 0.2])
-    found = oml.calc_pcf(torch.eye(4, 10, dtype=torch.float), pcf_variance=(0.5, 1))
-    assert found.tolist() == pytest.approx([0.2, 0.5])
 
 
 # Neighbors
