@@ -1,19 +1,11 @@
 """Attacks are listed in one order, which is that of the table with their words."""
 
-import subprocess
-import sys
-
 import pytest
 
 from tieproof.trials import attacks, audit
 from tieproof.trials.competition import ATTACKS
 
 pytestmark = pytest.mark.trials
-
-
-@pytest.mark.parametrize("first", ["attacks", "broken_files", "checking", "guessing", "judging"])
-def test_every_module_of_attacks_can_be_imported_first(first: str) -> None:
-    subprocess.run([sys.executable, "-c", f"import tieproof.trials.competition.inspection.{first}"], check=True)
 
 
 def test_attacks_run_kind_by_kind() -> None:

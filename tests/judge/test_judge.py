@@ -204,7 +204,7 @@ def test_by_the_rules_a_refusal_can_cost_the_rank(tmp_path: Path) -> None:
 def test_the_time_of_a_run_is_limited(tmp_path: Path) -> None:
     code = f"{HONEST}import time; time.sleep(0.7)"
     judgment = judged(tmp_path, code, judge_total_seconds=1.0, judge_batch=1, judge_repeats=0)
-    assert 10 <= judgment.refused[0]["late"] <= 11
+    assert judgment.refused[0]["late"] >= 10  # the first two answers, or less on a busy machine, come in time
 
 
 def test_answers_for_unknown_names_are_counted_and_ignored(tmp_path: Path) -> None:

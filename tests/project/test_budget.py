@@ -25,8 +25,8 @@ ROOMS = {
     "show": 1_500,
     "evaluation": 7_800,
     "analyses": 9_406,
-    "trials": 12_261,
-    "compat": 2_787,
+    "trials": 11_835,
+    "compat": 2_693,
     "integrations": 2_511,
     "cli": 2_994,
     "data": 22,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_053
+LINES_OF_SOURCE = 65_533
 LINES_OF_KERNELS = 7_668
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_086
+LINES_OF_TESTS = 67_054
 
 
 def lines_in(folder: Path, *endings: str) -> int:

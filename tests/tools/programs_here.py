@@ -16,12 +16,14 @@ from unittest import mock
 
 import pytest
 
-from tieproof.trials.competition.inspection.tasks import Program, ProgramRun, _python_of, _replaced
+from tieproof.trials.competition.inspection.tasks import _PYTHON, Program, ProgramRun, _replaced
 
 
 def run_here(program: Program, seconds: float) -> ProgramRun:
     """How a Python program ended, and what it printed, as `tasks.run` returns it; there is no time limit."""
-    python, *arguments = _replaced([_python_of(word) for word in program.command], program)
+    python, *arguments = _replaced(
+        [sys.executable if _PYTHON.fullmatch(word) else word for word in program.command], program
+    )
     assert python == sys.executable
     out, err = io.StringIO(), io.StringIO()
     with (

@@ -14,11 +14,7 @@ def is_first() -> bool:
 
 
 def gathered(value: Value, group: Any = None) -> list[Value]:
-    """Return in each process the values of all processes of a group, in the order of their ranks.
-
-    >>> gathered(3)
-    [3]
-    """
+    """Return in each process the values of all processes of a group, in the order of their ranks."""
     if not dist.is_available() or not dist.is_initialized():
         return [value]
     values: list[Value] = [value] * dist.get_world_size(group)
@@ -27,9 +23,7 @@ def gathered(value: Value, group: Any = None) -> list[Value]:
 
 
 def gathered_tensors(value: Tensor, group: Any = None) -> list[Tensor]:
-    """The non-empty tensors of all processes, on the CPU; their lengths and dtypes may differ.
-
-    A process without data has an empty tensor, whose dtype may be another and must not determine the common dtype.
-    """
+    """The non-empty tensors of all processes, on the CPU; their lengths and dtypes may differ."""
     values = gathered(value.cpu(), group)
+    # The tensor of a process without data may have another dtype, which must not determine the common one.
     return [each for each in values if each.numel()] or values[:1]

@@ -15,25 +15,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tieproof import Estimate, evaluate
-from tieproof.compat.pml_search import distance_of
+from tieproof import Estimate, evaluate, kit
 from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError, library
 from tieproof.evaluation.evaluated import mean_of_means
-from tieproof.kit import (
-    Array,
-    DistanceFunction,
-    Embeddings,
-    FloatArray,
-    IntArray,
-    Labels,
-    as_array,
-    as_embeddings,
-    as_labels,
-    check_whole,
-    of_queries,
-    over_queries,
-)
+from tieproof.kit import Array, DistanceFunction, Embeddings, FloatArray, IntArray, Labels
 
 __all__ = ["AccuracyCalculator"]
 
@@ -43,9 +29,12 @@ class _Ranking(NamedTuple):
 
     whole: str
     cut: str
-    # Whether the metric uses only the first R items, where R is the number of relevant ones, so that the cutoff
-    # matters only if R > k.
-    within_r: bool = False
+    within_r: bool = False  # whether only the first R items count, of R relevant ones: the cutoff matters if R > k
+
+    def measures(self, k: int | None) -> tuple[str, str]:
+        """The measures of rankings that list k items: for queries with R <= k, and for queries with R > k."""
+        cut = self.whole if k is None else self.cut.format(k=k)
+        return (self.whole if self.within_r else cut), cut
 
 
 _RANKING = {
@@ -56,18 +45,26 @@ _RANKING = {
     "r_precision": _Ranking("Rprec", "P@{k}", within_r=True),
 }
 
+# The functions of scikit-learn by the metric's name in pytorch-metric-learning.
 _CLUSTERING = {"AMI": "adjusted_mutual_info_score", "NMI": "normalized_mutual_info_score"}
-"""The functions of scikit-learn by the metric's name in pytorch-metric-learning."""
-
 _METRICS = (*_CLUSTERING, *_RANKING)  # the metrics in the order of the library's results
 _STARTS = 10  # how many times k-means is started; the best clustering is used
 
-
+# Methods that a subclass may override in the library, besides `calculate_…`, and that are not called here.
 _OF_SUBCLASSES = (
     *("requires_knn", "requires_clustering", "get_cluster_labels", "determine_k"),
     *("get_function_dict", "check_primary_metrics", "_get_accuracy"),
 )
-"""Methods that a subclass may override in the library, besides `calculate_…`, and that are not called here."""
+
+# The distance with the same ranking as each distance of the library, and as each index that FaissKNN makes.
+_EXACT = {
+    "CosineSimilarity": "cosine",
+    "DotProductSimilarity": "dot",
+    "FlatL2": "euclidean",
+    "FlatIP": "dot",
+    "LpDistance of p = 1": "cityblock",
+    "LpDistance of p = 2": "euclidean",
+}
 
 
 class _NotOfferedError(InputError, NotImplementedError):
@@ -125,7 +122,7 @@ class AccuracyCalculator:
         if avg_of_avgs and return_per_class:
             raise InputError("avg_of_avgs and return_per_class exclude each other. Choose one.")
         if k not in (None, "max_bin_count"):
-            check_whole("k", k, beside=", None or 'max_bin_count'")
+            kit.check_whole("k", k, beside=", None or 'max_bin_count'")
         if knn_func is not None and distance is not None:
             raise InputError("knn_func and distance both say how items are compared. Leave out one of them.")
         self.metrics = self._current = _selected(_METRICS, include, exclude)
@@ -136,7 +133,7 @@ class AccuracyCalculator:
             )
         self.avg_of_avgs, self.return_per_class = avg_of_avgs, return_per_class
         self.k, self.label_comparison_fn, self.kmeans_func = k, label_comparison_fn, kmeans_func
-        self.distance = distance or ("euclidean" if knn_func is None else distance_of(knn_func))
+        self.distance = distance or ("euclidean" if knn_func is None else _distance_of(knn_func))
         self.ties = ties
 
     def get_accuracy(
@@ -166,16 +163,21 @@ class AccuracyCalculator:
 
         """
         names = self._current = _selected(self.metrics, include, exclude)
-        queries = as_embeddings(query, "queries")
+        queries = kit.as_embeddings(query, "queries")
         if reference is None:
             reference, reference_labels, ref_includes_query = query, query_labels, True
-        items = as_embeddings(reference, "reference")
-        _check_lengths(queries, query_labels, items, reference_labels)
+        items = kit.as_embeddings(reference, "reference")
+        for vectors, own, name in ((queries, query_labels, "query"), (items, reference_labels, "reference")):
+            if own is None or len(own) != len(vectors):
+                raise InputError(
+                    f"The number of {name} labels is {0 if own is None else len(own)}, but the number of {name} "
+                    f"embeddings is {len(vectors)}: pass one label for each embedding."
+                )
         if ref_includes_query:
-            _check_included(queries, items, as_array(query_labels, "labels"), as_array(reference_labels, "labels"))
+            _check_included(queries, items, query_labels, reference_labels)
         scores: dict[str, Any] = {}
         if clusterings := [name for name in names if name in _CLUSTERING]:
-            labels = as_labels(query_labels, len(queries), "query labels", "queries", columns=False)
+            labels = kit.as_labels(query_labels, len(queries), "query labels", "queries", columns=False)
             scores |= _clustering_scores(clusterings, queries, labels, self.kmeans_func or _k_means)
         if rankings := [name for name in names if name in _RANKING]:
             scores |= self._ranked(rankings, queries, query_labels, items, reference_labels, ref_includes_query)
@@ -212,23 +214,23 @@ class AccuracyCalculator:
             arguments["exclude"] = np.repeat(np.arange(len(queries))[:, None], 2, axis=1)
         n_relevant: IntArray
         if self.label_comparison_fn is not None:
-            own, others = as_array(labels, "labels"), as_array(item_labels, "labels")
+            own, others = kit.as_array(labels, "labels"), kit.as_array(item_labels, "labels")
             pairs, classes = _relevant_pairs(own, others, self.label_comparison_fn, includes_query)
             arguments["relevance"] = pairs
             n_relevant = np.bincount(pairs[:, 0], minlength=len(queries))
         else:
-            classes = as_labels(labels, len(queries), "query labels", "queries", columns=False)
+            classes = kit.as_labels(labels, len(queries), "query labels", "queries", columns=False)
             arguments["labels"] = classes
             if not alone:
                 arguments["gallery_labels"] = item_labels
-            others = as_labels(item_labels, len(items), "reference labels", "reference items", columns=False)
+            others = kit.as_labels(item_labels, len(items), "reference labels", "reference items", columns=False)
             n_relevant = Labels.of(classes, others).at_most() - int(includes_query)
         if not n_relevant.any():
             warnings.warn("No query has a relevant reference item, so all accuracies are NaN.", stacklevel=3)
             count = len(np.unique(classes))
             return {name: [np.nan] * count if self.return_per_class else np.nan for name in names}
         k = int(n_relevant.max()) if self.k == "max_bin_count" else self.k
-        chosen = {name: _measures_of(_RANKING[name], k) for name in names}
+        chosen = {name: _RANKING[name].measures(k) for name in names}
         wanted = [measure for measures in chosen.values() for measure in measures]
         result = evaluate(**arguments, distance=self.distance, measures=wanted)
         classes, beyond = classes[result.query_ids], n_relevant[result.query_ids] > (k or np.inf)
@@ -243,19 +245,11 @@ class AccuracyCalculator:
     def _averaged(self, values: Estimate[FloatArray], classes: Any) -> Any:
         """The mean over queries, the mean over classes, or the mean of each class, by the options."""
         if not self.avg_of_avgs and not self.return_per_class:
-            return choose(over_queries(values), self.ties)
-        means = [over_queries(of_queries(values, classes == name)) for name in np.unique(classes)]
+            return choose(kit.over_queries(values), self.ties)
+        means = [kit.over_queries(kit.of_queries(values, classes == name)) for name in np.unique(classes)]
         if self.return_per_class:
             return [choose(mean, self.ties) for mean in means]
         return choose(mean_of_means(means), self.ties)
-
-
-def _measures_of(metric: _Ranking, k: int | None) -> tuple[str, str]:
-    """The measures of rankings that list k items: for queries with R <= k, and for queries with R > k."""
-    if k is None:
-        return metric.whole, metric.whole
-    cut = metric.cut.format(k=k)
-    return (metric.whole if metric.within_r else cut), cut
 
 
 def _relevant_pairs(
@@ -272,7 +266,7 @@ def _relevant_pairs(
     others = torch.as_tensor(gallery_labels).float()
     parts = []
     for place, label in enumerate(distinct):
-        same = as_array(comparison(torch.as_tensor(label[None]).float(), others), "result of label_comparison_fn")
+        same = kit.as_array(comparison(torch.as_tensor(label[None]).float(), others), "result of label_comparison_fn")
         if same.shape != (len(gallery_labels),):
             raise InputError(
                 f"label_comparison_fn returned shape {same.shape} for a label of shape {label[None].shape} and "
@@ -292,7 +286,7 @@ def _clustering_scores(
     number = np.unique(labels, return_inverse=True)[1].ravel()
     as_given = cluster is _k_means or find_spec("torch") is None
     given = queries if as_given else import_module("torch").as_tensor(queries)
-    clusters = as_array(cluster(given, int(number.max()) + 1), "clusters").ravel()
+    clusters = kit.as_array(cluster(given, int(number.max()) + 1), "clusters").ravel()
     return {name: float(getattr(metrics, _CLUSTERING[name])(number, clusters)) for name in names}
 
 
@@ -315,20 +309,34 @@ def _selected(names: Sequence[str], include: Sequence[str], exclude: Sequence[st
     return tuple(name for name in names if (name in include or not include) and name not in exclude)
 
 
-def _check_lengths(queries: Any, labels: Any, items: Any, item_labels: Any) -> None:
-    for vectors, own, name in ((queries, labels, "query"), (items, item_labels, "reference")):
-        if own is None or len(own) != len(vectors):
-            arrived = 0 if own is None else len(own)
-            raise InputError(
-                f"The number of {name} labels is {arrived}, but the number of {name} embeddings is {len(vectors)}: "
-                "pass one label for each embedding."
-            )
-
-
 def _check_included(queries: Any, items: Any, labels: Any, item_labels: Any) -> None:
-    count = len(queries)
-    if not np.array_equal(queries, items[:count]) or not np.array_equal(labels, item_labels[:count]):
+    own, others = (kit.as_array(each, "labels")[: len(queries)] for each in (labels, item_labels))
+    if not np.array_equal(queries, items[: len(queries)]) or not np.array_equal(own, others):
         raise InputError(
             "With ref_includes_query=True, the first reference items and labels must be the queries and their labels "
             "in the same order, but they differ. Put the queries first, or pass ref_includes_query=False."
         )
+
+
+def _distance_of(knn_func: Any) -> str:
+    """The distance whose exact ranking a search of the library approximates."""
+    kind, distance = type(knn_func).__name__, getattr(knn_func, "distance", None)
+    found = kind
+    if kind == "FaissKNN":
+        found = getattr(knn_func.index_init_fn, "__name__", "").removeprefix("Index")
+    elif kind == "CustomKNN" and distance is not None:
+        distance = getattr(distance, "distance", distance)  # of a BatchedDistance
+        found = type(distance).__name__
+        if found == "LpDistance":
+            found += f" of p = {distance.p:g}"
+        normalized = getattr(distance, "normalize_embeddings", False)
+        if normalized and found in ("DotProductSimilarity", "LpDistance of p = 2"):
+            return "cosine"  # of unit vectors, all three rank alike
+        if normalized and found == "LpDistance of p = 1":
+            found += " of normalized embeddings"
+    if found not in _EXACT:
+        raise InputError(
+            f"knn_func is a {kind}{'' if found == kind else f' with {found or type(distance).__name__}'}, but only "
+            f"these are ranked exactly: {', '.join(_EXACT)}. Pass distance= instead, which may also be a function."
+        )
+    return _EXACT[found]

@@ -17,11 +17,7 @@ def check_ties(ties: str) -> None:
 
 
 def choose(estimate: Estimate[Any], ties: str, convert: Callable[[Any], Any] = lambda value: value) -> Any:
-    """The value that `ties` names, or for "interval" an `Estimate` of all four values, each converted.
-
-    >>> choose(Estimate(0.25, 0.5, 1.0, 0.1), "expected"), choose(Estimate(0.25, 0.5, 1.0, 0.1), "lower", str)
-    (0.5, '0.25')
-    """
+    """The value that `ties` names, or for "interval" an `Estimate` of all four values, each converted."""
     if ties == "interval":
         return Estimate(*map(convert, astuple(estimate)))
     return convert(getattr(estimate, ties))

@@ -17,9 +17,7 @@ from tieproof.evaluation.problems import relevance_among
 from tieproof.inputs.relevance import RelevantBlock
 from tieproof.kit import Embeddings, IntArray, Labels, as_array, as_embeddings, as_labels, check_count
 
-CATEGORY, SEQUENCE = "category", "sequence"
-"""The keys of `extra_data` that name the category and the sequence of each item."""
-
+CATEGORY, SEQUENCE = "category", "sequence"  # the keys of `extra_data` that name those of each item
 OVERALL = "OVERALL"  # the name of the category that contains all items
 
 
@@ -62,12 +60,11 @@ class QueryGalleryLabeledDataset:
         self._labels = as_labels(labels, count, "labels", "items", columns=False)
         self._query_ids = _chosen(is_query, count, "is_query")
         self._gallery_ids = _chosen(is_gallery, count, "is_gallery")
-        named = {CATEGORY: categories, SEQUENCE: sequences}
-        self.extra_data = {
-            name: as_labels(values, count, f"values of {name}", "items", columns=False).tolist()
-            for name, values in named.items()
-            if values is not None
-        }
+        self.extra_data = {}
+        for values, name in ((categories, CATEGORY), (sequences, SEQUENCE)):
+            if values is not None:
+                found = as_labels(values, count, f"values of {name}", "items", columns=False)
+                self.extra_data[name] = found.tolist()
         for values, name in ((images, "images"), (texts, "texts")):
             if values is not None:
                 check_count(len(values), name, count, "items")
@@ -115,11 +112,17 @@ class ShownNeighbors(NamedTuple):
     size: IntArray
 
 
-def with_equal_ones(distances: Any, ids: Any) -> ShownNeighbors:
-    """A list whose equal distances are ties."""
-    values, items = as_array(distances, "distances"), as_array(ids, "retrieved_ids")
-    _, first, inverse, size = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
-    return ShownNeighbors(items, values, first[inverse], size[inverse])
+def neighbors_of(rr: Any) -> list[ShownNeighbors]:
+    """The nearest items by retrieval results; without a split, as of other classes, equal distances are ties."""
+    split: Split | None = getattr(rr, "split", None)
+    if split is not None:
+        return list(split.nearest(rr.n_items))
+    found = []
+    for distances, ids in zip(rr.distances, rr.retrieved_ids, strict=True):
+        values, items = as_array(distances, "distances"), as_array(ids, "retrieved_ids")
+        _, first, inverse, size = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
+        found.append(ShownNeighbors(items, values, first[inverse], size[inverse]))
+    return found
 
 
 @dataclass(frozen=True)
@@ -141,12 +144,8 @@ class Split:
     def pairs(self) -> dict[str, Any]:
         """The arguments of `evaluate` and `fnmr_at_fmr` that define the compared pairs."""
         others = self.excluded if self.gallery is not None else self.excluded[np.diff(self.excluded)[:, 0] != 0]
-        return {
-            "gallery": self.gallery,
-            "gallery_labels": self.gallery_labels,
-            "distance": "euclidean",
-            "exclude": others if len(others) else None,
-        }
+        sides = {"gallery": self.gallery, "gallery_labels": self.gallery_labels}
+        return sides | {"distance": "euclidean", "exclude": others if len(others) else None}
 
     @cached_property
     def relevant(self) -> RelevantBlock | None:
@@ -196,7 +195,8 @@ class Split:
 def split_of_dataset(embeddings: Any, dataset: Any) -> Split:
     """The split of one data set into queries and gallery."""
     vectors = _as_vectors(embeddings, dataset, "embeddings")
-    ids, gallery_ids = (_places_of(of(), len(vectors)) for of in (dataset.get_query_ids, dataset.get_gallery_ids))
+    given = {"ids of queries": dataset.get_query_ids(), "ids of the gallery": dataset.get_gallery_ids()}
+    ids, gallery_ids = (places_of(each, name, len(vectors)) for name, each in given.items())
     labels, sequences = _labels_of(dataset), extra_of(dataset, SEQUENCE, "sequences")
     excluded = [_same(ids, gallery_ids)]
     if sequences is not None:
@@ -225,18 +225,18 @@ def split_of_two(embeddings: Any, gallery_embeddings: Any, dataset: Any, gallery
     return Split(queries, gallery, labels, gallery_labels, np.unique(excluded, axis=0))
 
 
-def _places_of(ids: Any, count: int) -> IntArray:
+def places_of(ids: Any, name: str, count: int) -> IntArray:
     """Check ids, which are positions among `count` items, and return them as int64."""
-    places = as_array(ids, "ids")
+    places = as_array(ids, name)
     if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
         raise InputError(
-            f"The ids of queries and gallery must be a one-dimensional array of whole numbers, not of shape "
-            f"{places.shape} and dtype {places.dtype.name}."
+            f"The {name} must be a one-dimensional array of whole numbers, not of shape {places.shape} and dtype "
+            f"{places.dtype.name}."
         )
     if places.size and (places.min() < 0 or places.max() >= count):
         raise InputError(
-            f"The ids of queries and gallery range from {places.min()} to {places.max()}, but the data set has "
-            f"{count} items. Ids must be positions in the data set, from 0 to {count - 1}."
+            f"The {name} range from {places.min()} to {places.max()}, but the data set has {count} items. They must "
+            f"be positions in the data set, from 0 to {count - 1}."
         )
     return places.astype(np.int64)
 

@@ -13,18 +13,16 @@ from torch import FloatTensor, Tensor
 
 from tieproof import Estimate, Evaluator, pcf
 from tieproof.compat.distributed import gathered, is_first
-from tieproof.compat.oml.dataset import CATEGORY, OVERALL, Split, extra_of
-from tieproof.compat.oml.metrics import PerQuery, as_metrics, distinct, rates_of
+from tieproof.compat.oml.dataset import CATEGORY, OVERALL, Split, extra_of, places_of
+from tieproof.compat.oml.metrics import PerQuery, as_metrics, by_fmr, rates_of
 from tieproof.compat.oml.pictures import contents_of_split, figure_of_queries
 from tieproof.compat.oml.rankings import check_cutoffs, evaluate_at, shares_of
 from tieproof.compat.oml.retrieval_results import RetrievalResults, rankings_of
-from tieproof.compat.ties import TieChoice, check_ties, choose
+from tieproof.compat.ties import TieChoice, check_ties
 from tieproof.errors import InputError
 from tieproof.kit import Embeddings, FloatArray, IntArray, as_array, as_embeddings, as_labels
 
-_WORST_QUERIES = _SHOWN_ITEMS = 5
-"""How many queries `visualize` shows for each metric, and how many items for each query."""
-
+_WORST_QUERIES = _SHOWN_ITEMS = 5  # the queries that `visualize` shows for a metric, and the items for each query
 _NOT_OF_QUERIES = ("fnmr@fmr", "pcf")  # metrics that are not defined for single queries
 
 
@@ -106,16 +104,9 @@ class EmbeddingMetrics:
         """Add a batch: embeddings (n, d), and the indices of these items in the data set."""
         if self._items is None:
             raise InputError("update() was called before setup(): call setup() first.")
-        places = as_array(indices, "indices")
-        count = self._expected
-        if places.size and (places.dtype.kind not in "iu" or places.min() < 0 or places.max() >= count):
-            raise InputError(
-                f"indices must be whole numbers from 0 to {count - 1}, the positions of items in the data set, "
-                f"but contains {places.ravel()[np.argmax((places < 0) | (places >= count))]}."
-            )
-        self._items.update(
-            embeddings, np.zeros(places.shape, dtype=np.int64), indices=places
-        )  # labels are read later
+        places = places_of(indices, "indices", self._expected)
+        no_labels = np.zeros(places.shape, dtype=np.int64)  # they are read later
+        self._items.update(embeddings, no_labels, indices=places)
 
     def update_data(self, data: Mapping[str, Any], indices: Any) -> None:
         """Add a batch as the callback of the library passes it: `data["embeddings"]`, (n, d), and `indices`."""
@@ -151,8 +142,7 @@ class EmbeddingMetrics:
                 rates = rates_of(self.retrieval_results, self.fmr_vals, self.verbose)
             else:
                 rates = split.fnmr_at_fmr(self.fmr_vals, self.verbose)
-            values = [choose(point.fnmr, self.ties, torch.tensor) for point in rates.points]
-            self.metrics[OVERALL]["fnmr@fmr"] = dict(zip(self.fmr_vals, values, strict=True))
+            self.metrics[OVERALL] |= by_fmr(rates, self.fmr_vals, self.ties)
         metrics = {OVERALL: self.metrics[OVERALL]} if self.return_only_overall_category else self.metrics
         if self.verbose and is_first():
             pprint(metrics)
@@ -197,12 +187,9 @@ class EmbeddingMetrics:
     def visualize(self) -> tuple[list[Any], list[str]]:
         """For each metric a figure of its five worst queries, and the titles of the figures."""
         self._check_computed()
-        names = [
-            name
-            for name in self._of_queries()
-            if name.startswith(f"{OVERALL}/") or not self.visualize_only_overall_category
-            if name.rsplit("/", 2)[1] not in self.metrics_to_exclude_from_visualization
-        ]
+        within = f"{OVERALL}/" if self.visualize_only_overall_category else ""
+        shown = (name for name in self._of_queries() if name.startswith(within))
+        names = [name for name in shown if name.split("/")[-2] not in self.metrics_to_exclude_from_visualization]
         figures = [self.get_plot_for_worst_queries(name, _WORST_QUERIES, _SHOWN_ITEMS) for name in names]
         return figures, [f"top {_WORST_QUERIES} worst by {name}".replace("/", "_") for name in names]
 
@@ -216,8 +203,7 @@ class EmbeddingMetrics:
         for items in gathered(self._items):
             total.merge(items)
         indices, embeddings, _, _ = total.items()
-        missing = np.setdiff1d(np.arange(len(self.dataset)), indices)
-        if len(missing):
+        if len(missing := np.setdiff1d(np.arange(len(self.dataset)), indices)):
             raise InputError(
                 f"There is no embedding of {len(missing)} of {len(self.dataset)} items; the first is item "
                 f"{missing[0]}. Call update() for every item of the data set before compute_metrics()."
@@ -245,12 +231,10 @@ class EmbeddingMetrics:
 
     def _of_queries(self) -> dict[str, tuple[Estimate[FloatArray], IntArray]]:
         """Each metric that single queries have: its values for all queries, and the positions of its queries."""
-        every = np.arange(len(self._query_ids()))
-        positions = {OVERALL: every}
-        categories = extra_of(self.dataset, CATEGORY, "categories")
-        if categories is not None:
-            own = categories[self._query_ids()]
-            positions |= {str(name): every[own == name] for name in distinct(own)}
+        ids, categories = self._query_ids(), extra_of(self.dataset, CATEGORY, "categories")
+        positions = {OVERALL: np.arange(len(ids))}
+        own = np.array(()) if categories is None else categories[ids]
+        positions |= {str(name): np.flatnonzero(own == name) for name in dict.fromkeys(own.tolist())}
         return {
             f"{category}/{name}/{k}": (values, chosen)
             for category, chosen in positions.items()

@@ -9,7 +9,7 @@ from torch import BoolTensor, FloatTensor, LongTensor
 
 from tieproof import ErrorRates, Estimate, fnmr_at_fmr_of_distances
 from tieproof.compat.oml.dataset import OVERALL, Split
-from tieproof.compat.oml.rankings import correct_of, evaluate_at, of_lists, shares_of
+from tieproof.compat.oml.rankings import check_queries, correct_of, evaluate_at, of_lists, shares_of
 from tieproof.compat.oml.retrieval_results import RetrievalResults, correct_of_results, rankings_of
 from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
@@ -90,8 +90,7 @@ def _of_tops(
 ) -> list[FloatTensor]:
     if not top_k:
         raise InputError("top_k is empty. Pass at least one cutoff, such as (5,).")
-    if len(gt_tops) != len(n_gts):
-        raise InputError(f"gt_tops has {len(gt_tops)} queries, but n_gts has {len(n_gts)}: pass both for each query.")
+    check_queries(gt_tops, "gt_tops", n_gts, "n_gts")
     correct = [as_array(row, "gt_tops").astype(np.bool_) for row in gt_tops]
     values = evaluate_at(of_lists(correct, [int(n) for n in n_gts]), {name: top_k})[name]
     return [choose(values[k], _AS_GIVEN, _as_tensor) for k in top_k]
@@ -133,11 +132,7 @@ def calc_retrieval_metrics(
 
     """
     wanted = {"cmc": cmc_top_k, "precision": precision_top_k, "map": map_top_k}
-    if len(retrieved_ids) != len(gt_ids):
-        raise InputError(
-            f"The number of queries is {len(retrieved_ids)} for retrieved_ids, but {len(gt_ids)} for gt_ids: pass "
-            "both for each query."
-        )
+    check_queries(retrieved_ids, "retrieved_ids", gt_ids, "gt_ids")
     values = evaluate_at(of_lists(*correct_of(retrieved_ids, gt_ids)), wanted)
     return as_metrics(values, query_categories, reduce, _AS_GIVEN)
 
@@ -200,12 +195,7 @@ def as_metrics(values: PerQuery, categories: Any, reduce: bool, ties: str) -> di
         return everything
     count = len(next(iter(next(iter(values.values())).values())).lower) if values else len(categories)
     own = as_labels(categories, count, "query_categories", "queries", columns=False)
-    return {OVERALL: everything} | {name: of(own == name) for name in distinct(own)}
-
-
-def distinct(categories: Any) -> list[Any]:
-    """Each category once, as it first appears, as a plain integer or string."""
-    return list(dict.fromkeys(categories.tolist()))
+    return {OVERALL: everything} | {name: of(own == name) for name in dict.fromkeys(own.tolist())}
 
 
 def _as_tensor(values: FloatArray) -> FloatTensor:
@@ -270,10 +260,12 @@ def calc_fnmr_at_fmr_rr(
 
     """
     check_ties(ties)
-    if not fmr_vals:
-        return {}
-    points = rates_of(rr, fmr_vals, progress=False).points
-    values = [choose(point.fnmr, ties, torch.tensor) for point in points]
+    return by_fmr(rates_of(rr, fmr_vals, progress=False), fmr_vals, ties) if fmr_vals else {}
+
+
+def by_fmr(rates: ErrorRates, fmr_vals: Sequence[float], ties: str) -> dict[str, Any]:
+    """The error rates as the dictionary of tensors that the library returns."""
+    values = [choose(point.fnmr, ties, torch.tensor) for point in rates.points]
     return {"fnmr@fmr": dict(zip(fmr_vals, values, strict=True))}
 
 

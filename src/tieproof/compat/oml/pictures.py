@@ -5,23 +5,20 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.compat.oml.dataset import ShownNeighbors, with_equal_ones
+from tieproof.compat.oml.dataset import ShownNeighbors, neighbors_of
 from tieproof.errors import InputError
 from tieproof.kit import as_array, in_one_line, style
 from tieproof.show.style import columns, cut, families
 
+# The image or the text at a position among the queries or in the gallery; the color tells what it is.
 Contents = Callable[[int, tuple[int, int, int]], Any]
-"""The image or the text at a position among the queries or in the gallery; the color tells what it is."""
 
+# The colors, as (red, green, blue), that are passed to the `visualize` of a data set.
 _QUERY, _RIGHT, _WRONG, _UNKNOWN = (0, 0, 255), (0, 255, 0), (255, 0, 0), (0, 0, 0)
-"""The colors, as (red, green, blue), that are passed to the `visualize` of a data set."""
-
+# The color, line and sign of an item's frame.
 _FRAMES = {_RIGHT: (style.GREEN, "-", "✓ "), _WRONG: (style.VERMILION, "--", "✗ "), _UNKNOWN: (style.GRAY, "-", "")}
-"""The color, line and sign of an item's frame."""
 
-CELL, GAP = 0.86, 0.62
-"""The side of an item, and the space between two rows for captions and brackets, if items are 1 apart."""
-
+CELL, GAP = 0.86, 0.62  # the side of an item, and the space between two rows, if items are 1 apart
 LETTERS, LINES = 13, 6  # the most columns and lines of a text that are shown in an item
 CAPTION = 15  # the most columns of an item's caption, which must end before the next one
 
@@ -45,16 +42,11 @@ def contents_of_split(dataset: Any) -> tuple[Contents, Contents]:
 def figure_of_queries(
     rr: Any, query_ids: Sequence[int], n_instances: int, contents: tuple[Contents, Contents]
 ) -> Any:
-    """A figure with a row for each query: its nearest items, nearest first, with brackets around tied ones.
+    """A figure with a row for each query: its `n_instances` nearest items, with brackets around tied ones.
 
-    rr : retrieval results
-    query_ids : positions among the queries
-    n_instances : how many items to show for each query
     contents : of the queries and of the gallery; images are arrays (height, width) or (height, width, 3)
     """
-    count, listed = len(rr.retrieved_ids), getattr(rr, "neighbours", None)
-    if listed is None:  # results of a class of the user
-        listed = [with_equal_ones(*lists) for lists in zip(rr.distances, rr.retrieved_ids, strict=True)]
+    count, listed = len(rr.retrieved_ids), getattr(rr, "neighbours", None) or neighbors_of(rr)
     wrong = [query for query in query_ids if not 0 <= query < count]
     if wrong or not len(query_ids):
         arrived = f"contains {wrong[0]}" if wrong else "is empty"
@@ -109,17 +101,14 @@ def _draw(ax: Any, content: Any, left: float, bottom: float, caption: str, look:
         ax.imshow(image, extent=(x, x + width, y, y + height), cmap="gray", interpolation="nearest", aspect="auto")
     else:
         ax.text(left + CELL / 2, bottom + CELL / 2, _in_lines(in_one_line(image)), va="center", **texts)
-    corners = [left, left + CELL, left + CELL, left, left], [bottom, bottom, bottom + CELL, bottom + CELL, bottom]
+    right, top = left + CELL, bottom + CELL
+    corners = [left, right, right, left, left], [bottom, bottom, top, top, bottom]
     ax.plot(*corners, color=look[0], linestyle=look[1], linewidth=2.2)
     ax.text(left + CELL / 2, bottom + CELL + 0.04, cut(in_one_line(caption), CAPTION), va="bottom", **texts)
 
 
 def _in_lines(text: str) -> str:
-    """The beginning of a text that fits into an item, in lines that are broken at spaces if possible.
-
-    >>> _in_lines("数" * 8).split()
-    ['数数数数数数', '数数']
-    """
+    """The beginning of a text that fits into an item, in lines that are broken at spaces if possible."""
     lines = [""]
     for word in text.split(" "):
         spaced = f"{lines[-1]} {word}".strip()

@@ -12,8 +12,8 @@ from tieproof.inputs.identities import as_int64
 from tieproof.inputs.options import as_shares
 from tieproof.kit import BoolArray, FloatArray, IntArray, as_array, of_queries
 
+# The measures of tieproof by the library's names; all of them take a cutoff.
 _PATTERNS = {"cmc": "Success", "precision": "RelP", "map": "AP(norm=hits)"}
-"""The measures of tieproof by the library's names; all of them take a cutoff."""
 
 
 class Rankings(NamedTuple):
@@ -52,6 +52,15 @@ def of_lists(
         return evaluate_distances(places, relevance, measures=measures, empty="zero")
 
     return Rankings(lengths, np.array(n_relevant), evaluate)
+
+
+def check_queries(given: Sequence[Any], name: str, others: Sequence[Any], name_of_others: str) -> None:
+    """Refuse two arguments that are not of equally many queries."""
+    if len(given) != len(others):
+        raise InputError(
+            f"The number of queries is {len(given)} for {name}, but {len(others)} for {name_of_others}: pass both "
+            "for each query."
+        )
 
 
 def check_cutoffs(wanted: Mapping[str, Sequence[int]]) -> None:
@@ -99,8 +108,7 @@ def evaluate_at(
 
 def correct_of(retrieved_ids: Sequence[Any], gt_ids: Sequence[Any]) -> tuple[list[BoolArray], list[int]]:
     """Which listed items are relevant, and how many relevant items each query has."""
-    relevant = as_ids(gt_ids, "gt_ids")
-    listed = as_ids(retrieved_ids, "retrieved_ids")
+    relevant, listed = as_ids(gt_ids, "gt_ids"), as_ids(retrieved_ids, "retrieved_ids")
     return [np.isin(row, own) for row, own in zip(listed, relevant, strict=True)], [len(own) for own in relevant]
 
 

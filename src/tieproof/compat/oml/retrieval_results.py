@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import FloatTensor, LongTensor
 
-from tieproof.compat.oml.dataset import ShownNeighbors, Split, split_of_dataset, split_of_two, with_equal_ones
+from tieproof.compat.oml.dataset import ShownNeighbors, Split, neighbors_of, split_of_dataset, split_of_two
 from tieproof.compat.oml.pictures import Contents, contents_of, contents_of_split, figure_of_queries
-from tieproof.compat.oml.rankings import Rankings, as_ids, correct_of, of_lists
+from tieproof.compat.oml.rankings import Rankings, as_ids, check_queries, correct_of, of_lists
 from tieproof.errors import InputError, warn
 from tieproof.kit import BoolArray, as_array, check_whole
 
@@ -53,11 +53,7 @@ class RetrievalResults:
         given = [as_array(row, "distances") for row in distances]
         ids = as_ids(retrieved_ids, "retrieved_ids")
         for other, what in ((ids, "retrieved_ids"), (gt_ids, "gt_ids")):
-            if other is not None and len(other) != len(given):
-                raise InputError(
-                    f"The number of queries is {len(given)} for the distances, but {len(other)} for {what}: pass "
-                    "both for each query."
-                )
+            check_queries(given, "the distances", given if other is None else other, what)
         for query, (row, own) in enumerate(zip(given, ids, strict=True)):
             if row.shape != own.shape:
                 raise InputError(
@@ -92,9 +88,7 @@ class RetrievalResults:
     @cached_property
     def neighbours(self) -> list[ShownNeighbors]:
         """For each query, the listed items with their ties; computed only when needed, as metrics need no lists."""
-        if self.split is not None:
-            return list(self.split.nearest(self.n_items))
-        return [with_equal_ones(*lists) for lists in zip(self.distances, self.retrieved_ids, strict=True)]
+        return neighbors_of(self)
 
     @classmethod
     def from_embeddings(
@@ -141,16 +135,14 @@ class RetrievalResults:
         n_items, verbose : as in `from_embeddings`
 
         """
-        return cls._of_split(
-            split_of_two(embeddings_query, embeddings_gallery, dataset_query, dataset_gallery), n_items
-        )
+        split = split_of_two(embeddings_query, embeddings_gallery, dataset_query, dataset_gallery)
+        return cls._of_split(split, n_items)
 
     @classmethod
     def _of_split(cls, split: Split, n_items: int) -> "RetrievalResults":
         """Results that keep the split, from which exact ties and the lists are computed."""
         check_whole("n_items", n_items)
-        results = cls([], [])
-        del results.distances, results.retrieved_ids, results.gt_ids  # they are computed when they are asked for
+        results = cls.__new__(cls)  # its lists are computed when they are asked for
         results.split, results.n_items = split, n_items
         if split.relevant is not None:
             counts = np.diff(split.relevant.pointer)
@@ -242,17 +234,13 @@ class RetrievalResults:
 
     def __str__(self) -> str:
         """The lists of the first 100 queries."""
-        relevant = self.gt_ids
-        known = None if relevant is None else [row.tolist() for row in relevant[:_LISTED]]
+        truth = "Ground truths are unknown.\n"
+        if self.gt_ids is not None:
+            truth = f"Ground truth gallery ids are:\n{pformat([row.tolist() for row in self.gt_ids[:_LISTED]])}.\n"
         return (
             f"Maximum number of retrieved items: {self.n_retrieved_items}.\n"
             f"Distances to the retrieved items:\n{pformat(self.distances[:_LISTED])}.\n"
-            f"Ids of the retrieved gallery items:\n{pformat(self.retrieved_ids[:_LISTED])}.\n"
-            + (
-                "Ground truths are unknown.\n"
-                if known is None
-                else f"Ground truth gallery ids are:\n{pformat(known)}.\n"
-            )
+            f"Ids of the retrieved gallery items:\n{pformat(self.retrieved_ids[:_LISTED])}.\n{truth}"
         )
 
 

@@ -60,9 +60,6 @@ def area_of(scores: Array, relevant: Array, top_k: int, max_fpr: float) -> Estim
     The first items end in a tie, of which some items still fit. How many of these are relevant has a hypergeometric
     distribution. For each such number, the numbers of relevant and of other items are fixed, and the orders within
     the ties are independent of one another.
-
-    >>> area_of(np.array([3.0, 2.0, 1.0, 1.0]), np.array([True, False, True, False]), 3, 1.0)
-    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.25)
     """
     _, tie = np.unique(scores, return_inverse=True)
     sizes = np.bincount(tie)[::-1]
@@ -70,10 +67,8 @@ def area_of(scores: Array, relevant: Array, top_k: int, max_fpr: float) -> Estim
     ends = np.cumsum(sizes)
     last = int(np.searchsorted(ends, top_k))  # the tie in which the first items end
     size, hit, fit = int(sizes[last]), int(hits[last]), int(top_k - ends[last] + sizes[last])
-    counts = range(max(0, fit - size + hit), min(fit, hit) + 1)
-    found = [
-        _within_ties(np.append(hits[:last], h), np.append((sizes - hits)[:last], fit - h), max_fpr) for h in counts
-    ]
+    counts, others = range(max(0, fit - size + hit), min(fit, hit) + 1), (sizes - hits)[:last]
+    found = [_within_ties(np.append(hits[:last], h), np.append(others, fit - h), max_fpr) for h in counts]
     chances = _hypergeometric(size, hit, fit, counts)
     expected = fsum(chance * area.expected for chance, area in zip(chances, found, strict=True))
     variance = fsum(

@@ -24,27 +24,21 @@ from tieproof.errors import InputError
 from tieproof.kit import Array, FloatArray, as_array, over_queries
 
 EmptyTargetAction = Literal["neg", "pos", "skip", "error"]
+# The score of a query with nothing relevant, by `empty_target_action`; NaN is left out of the mean.
 _EMPTY: dict[str, float] = {"neg": 0.0, "pos": 1.0, "skip": np.nan, "error": np.nan}
-"""The score of a query with nothing relevant, by `empty_target_action`; NaN is left out of the mean."""
 
 Aggregation = Literal["mean", "median", "min", "max"] | Callable[..., Tensor]
+# How the queries' values are aggregated, besides their mean.
 _AGGREGATIONS: dict[Any, Callable[..., Tensor]] = {
     "median": lambda values, dim: values.median(dim).values,
     "min": lambda values, dim: values.min(dim).values,
     "max": lambda values, dim: values.max(dim).values,
 }
-"""How the queries' values are aggregated, besides their mean."""
-
 _STATES = ("indexes", "preds", "target")
 
 
 def check_cutoff(name: str, value: Any) -> None:
-    """Refuse a cutoff that is neither a whole number of at least 1 nor None.
-
-    >>> check_cutoff("top_k", 0)
-    Traceback (most recent call last):
-    tieproof.errors.InputError: `top_k` has to be a positive integer or None, not 0.
-    """
+    """Refuse a cutoff that is neither a whole number of at least 1 nor None."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 1):
         raise InputError(f"`{name}` has to be a positive integer or None, not {value!r}.", name)
 
@@ -190,10 +184,9 @@ class RetrievalMetric(TheirMetric):  # type: ignore[misc]
         def tensor(numbers: FloatArray) -> Tensor:
             return torch.tensor(numbers[places], dtype=torch.float32, device=self.device)
 
-        chosen = choose(values, self.ties, tensor)
         if self.ties == "interval":
-            return {field.name: getattr(chosen, field.name) for field in fields(chosen)}
-        return chosen
+            return {field.name: tensor(getattr(values, field.name)) for field in fields(values)}
+        return choose(values, self.ties, tensor)
 
     def per_query(self) -> Array:
         """Lower, expected and upper value and standard deviation of each measure of each query, (4, Q, measures)."""
@@ -220,15 +213,13 @@ class RetrievalMetric(TheirMetric):  # type: ignore[misc]
 
     def rankings(self) -> Iterator[tuple[Any, Array, Array]]:
         """Yield queries with equally many items, fewest first: their positions, scores and relevance (q, n)."""
-        nothing = InputError(
-            "There is nothing to compute: call update(preds, target, indexes) first. `indexes`, `preds` and `target` "
-            "must be non-empty and non-scalar tensors."
-        )
-        if not len(self.indexes):  # a list, or a tensor where the states of all processes are gathered
-            raise nothing
+        # A state is a list, or a tensor where the states of all processes are gathered.
+        if not len(self.indexes) or not len(dim_zero_cat(self.indexes)):
+            raise InputError(
+                "There is nothing to compute: call update(preds, target, indexes) first. `indexes`, `preds` and "
+                "`target` must be non-empty and non-scalar tensors."
+            )
         indexes, preds, target = (as_array(dim_zero_cat(getattr(self, name)), name) for name in _STATES)
-        if not len(indexes):
-            raise nothing
         order = np.argsort(indexes, kind="stable")
         _, starts, lengths = np.unique(indexes[order], return_index=True, return_counts=True)
         for length in np.unique(lengths):

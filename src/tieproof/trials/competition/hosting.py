@@ -7,17 +7,9 @@ from typing import NamedTuple
 
 from tieproof.distances import DISTANCES as KNOWN
 from tieproof.errors import InputError
-from tieproof.trials.competition.scoring import Scoring
-from tieproof.trials.competition.settings import (
-    DISTANCES,
-    RUN,
-    Competition,
-    Contradiction,
-    Phase,
-    Platform,
-    check_all,
-    slug,
-)
+from tieproof.trials.competition import settings
+from tieproof.trials.competition.scoring import Scoring, Task
+from tieproof.trials.competition.settings import Competition, Phase, Platform
 from tieproof.trials.competition.truth import Truth, read_judgments, read_labels, with_gallery
 from tieproof.trials.sandbox.folders import below
 
@@ -64,28 +56,24 @@ class Hosted(NamedTuple):
 
 def hosted(competition: Competition) -> Hosted:
     """The competition for a platform; InputError if only a judge can run it, or something is missing."""
-    check_all(competition, _unhostable(competition))
+    settings.check_all(competition, _unhostable(competition))
     phases = tuple(map(_phase_of, competition.phases))
     if len({bool(phase.truth and phase.truth.groups) for phase in phases}) > 1:
-        said = "has groups only in some phases. Give all phases groups, or none."
-        raise InputError(f"{competition.path} {said}", "labels")
+        raise InputError(
+            f"{competition.path} has groups only in some phases. Give all phases groups, or none.", "labels"
+        )
     platform = competition.platform
-    scoring = Scoring(
-        "run" if competition.task == RUN else "embeddings",
-        competition.measures,
-        competition.distance or "cosine",
-        platform.megabytes,
-        competition.dimensions,
-        platform.digits,
-    )
+    task: Task = "run" if competition.task == settings.RUN else "embeddings"
+    limits = platform.megabytes, competition.dimensions, platform.digits
+    scoring = Scoring(task, competition.measures, competition.distance or "cosine", *limits)
     return Hosted(competition.title, platform, scoring, phases)
 
 
-def _unhostable(competition: Competition) -> Iterator[Contradiction]:
+def _unhostable(competition: Competition) -> Iterator[settings.Contradiction]:
     """What keeps a competition from a platform: its settings, a file that is missing, or one that would be told."""
     platform, distance, phases = competition.platform, competition.distance, competition.phases
-    if competition.task == DISTANCES:
-        yield "task", f"has the task {DISTANCES}, for which systems must be run. Use tieproof judge for it."
+    if competition.task == settings.DISTANCES:
+        yield "task", f"has the task {settings.DISTANCES}, for which systems must be run. Use tieproof judge for it."
     if (length := len(competition.title)) > LONGEST_TITLE:
         yield "title", f"has a title of {length} characters. Give at most {LONGEST_TITLE}."
     if distance is not None and KNOWN[distance].bits:
@@ -108,11 +96,11 @@ def _unhostable(competition: Competition) -> Iterator[Contradiction]:
         public = _public(phase)
         if len({place.name for place in public}) < len(public):
             yield "gallery", f"has items and a gallery that are both called {public[0].name}. Rename one of them."
-        for place in public:
-            for inner in (place, *(below(place) if place.is_dir() else ())):
-                if inner.resolve() in hidden:
-                    secret = f"{inner} in it is secret. Move the secret file to another folder."
-                    yield "items", f"gives participants {place}, but {secret}"
+        given = ((place, inner) for place in public for inner in (place, *(below(place) if place.is_dir() else ())))
+        for place, inner in given:
+            if inner.resolve() in hidden:
+                secret = f"{inner} in it is secret. Move the secret file to another folder."
+                yield "items", f"gives participants {place}, but {secret}"
 
 
 def _public(phase: Phase) -> tuple[Path, ...]:
@@ -125,4 +113,6 @@ def _phase_of(phase: Phase) -> HostedPhase:
     if truth and phase.gallery_labels is not None:
         truth = with_gallery(truth, read_labels(phase.gallery_labels), f"The phase {phase.name}")
     same = {name: value for name, value in phase._asdict().items() if name in HostedPhase._fields}
-    return HostedPhase(**same, codename=slug(phase.name), truth=truth and truth.in_order(), public=_public(phase))
+    return HostedPhase(
+        **same, codename=settings.slug(phase.name), truth=truth and truth.in_order(), public=_public(phase)
+    )

@@ -24,25 +24,19 @@ from tieproof import Result, evaluate, evaluate_run
 from tieproof.errors import InputError, InputWarning, TieproofError
 from tieproof.evaluation.evaluated import NOT_JUDGED
 from tieproof.kit import Array, in_one_line, reading
-from tieproof.trials.competition.submissions import (
-    SubmissionError,
-    SubmissionLimits,
-    check_file,
-    file_in,
-    in_order,
-    named_few,
-    read_vectors,
-    rows_of,
-)
+from tieproof.trials.competition import submissions
+from tieproof.trials.competition.submissions import SubmissionError, SubmissionLimits
 from tieproof.trials.competition.truth import COLUMNS, ID, QUERY, Truth, read_truth
 
 Task = Literal["embeddings", "run"]
 
 SHOWN = ("lower", "expected", "upper")  # the values of a measure that a leaderboard shows; the first one ranks
-
-
 TRUTH = {"embeddings": "labels.csv", "run": "qrels.txt"}  # the name of the file of the truth
 REFUSED = 1  # the exit status of a program that refuses a submission; every platform treats it as a failure
+
+# From so many products of numbers on, scoring takes whole seconds: nearly equal vectors take longer if their labels
+# differ, and some platforms show how long scoring took. Only differences of seconds are left.
+_QUICK = 2**20
 
 
 class Scoring(NamedTuple):
@@ -70,20 +64,14 @@ class Scoring(NamedTuple):
 
 
 def scored(scoring: Scoring, truth: Path, submission: Path) -> Result:
-    """The result of a submission.
-
-    truth : the path of labels.csv or, for runs, of the qrels
-    submission : the file of the submission, or the folder into which it was unpacked
-
-    Raises SubmissionError if the submission is invalid, InputError if the truth is.
-    """
+    """The result of a file or folder; SubmissionError if the submission is invalid, InputError if the truth is."""
     if scoring.task == "run":
-        run = file_in(submission, "run", (".txt",))
-        check_file(run, scoring.limits)
+        run = submissions.file_in(submission, "run", (".txt",))
+        submissions.check_file(run, scoring.limits)
         return _of_rankings(scoring, truth, run)
     known = read_truth(truth)
-    file = file_in(submission, "embeddings", (".npz", ".npy", ".csv"))
-    return _of_vectors(scoring, known, read_vectors(file, known.ids, scoring.limits))
+    file = submissions.file_in(submission, "embeddings", (".npz", ".npy", ".csv"))
+    return _of_vectors(scoring, known, submissions.read_vectors(file, known.ids, scoring.limits))
 
 
 def _of_vectors(scoring: Scoring, truth: Truth, vectors: Array) -> Result:
@@ -102,11 +90,6 @@ def _of_vectors(scoring: Scoring, truth: Truth, vectors: Array) -> Result:
     if len(vectors) * vectors.size > _QUICK:
         time.sleep((started - time.monotonic()) % 1)
     return result
-
-
-_QUICK = 2**20
-"""From so many products of numbers on, scoring takes whole seconds: nearly equal vectors take longer if their labels
-differ, and some platforms show how long scoring took. Only differences of seconds are left."""
 
 
 @contextmanager
@@ -128,9 +111,8 @@ def _of_rankings(scoring: Scoring, truth: Any, run: Any) -> Result:
         result = evaluate_run(truth, run, measures=scoring.measures)
     strangers = result.skipped.get(NOT_JUDGED, ())
     if len(strangers):
-        raise SubmissionError(
-            f"The submission has queries that are not in the test set: {named_few(strangers)}. Leave them out."
-        )
+        few = submissions.named_few(strangers)
+        raise SubmissionError(f"The submission has queries that are not in the test set: {few}. Leave them out.")
     return result
 
 
@@ -152,15 +134,11 @@ def shown(scoring: Scoring, result: Result) -> dict[str, float]:
 def _page(title: str, numbers: dict[str, float], digits: int) -> str:
     """The page of detailed results, which has only the numbers of the leaderboard."""
     rows = "".join(f"<tr><th>{escape(name)}</th><td>{value:.{digits}f}</td></tr>" for name, value in numbers.items())
-    return (
-        '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
-        f"<title>{escape(in_one_line(title))}</title></head><body><h1>{escape(in_one_line(title))}</h1>"
-        f"<table>{rows}</table><p>{_explained(digits)}</p></body></html>\n"
-    )
+    head = f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{title}</title></head>'
+    return f"{head}<body><h1>{title}</h1><table>{rows}</table><p>{_explained(digits)}</p></body></html>\n"
 
 
 def _explained(digits: int) -> str:
-    """The sentences under the numbers."""
     return (
         "The score is lower, the lowest value over all orderings of tied items; where upper is larger, a tie is "
         f"ambiguous. Scores are rounded to {digits} digits, and nothing else about a submission is shown."
@@ -178,7 +156,8 @@ def on_codabench(scoring: Scoring, title: str, given: str = "/app/input", made: 
     def score() -> None:
         result = scored(scoring, Path(given, "ref", TRUTH[scoring.task]), Path(given, "res"))
         numbers = shown(scoring, result)
-        (output / "detailed_results.html").write_text(_page(title, numbers, scoring.digits), encoding="utf-8")
+        page = _page(escape(in_one_line(title)), numbers, scoring.digits)
+        (output / "detailed_results.html").write_text(page, encoding="utf-8")
         (output / "scores.json").write_text(json.dumps(numbers), encoding="utf-8")
         for name, value in numbers.items():
             print(f"{name}: {value:.{scoring.digits}f}")
@@ -211,13 +190,12 @@ def on_kaggle(scoring: Scoring, solution: Any, submission: Any, row_id: str) -> 
     ids = [str(each) for each in solution[row_id]]
     given = [str(each) for each in submission[row_id]]
     if scoring.task == "run":
-        relevant = dict(zip(ids, solution["relevant"], strict=True))
-        result = _of_lists(scoring, relevant, given, submission)
+        result = _of_lists(scoring, dict(zip(ids, solution["relevant"], strict=True)), given, submission)
     else:
         known = {name: [str(each) for each in solution[name]] for name in COLUMNS if name in solution.columns}
         truth = Truth.of(known | {ID: ids}, "The solution").in_order()
         vectors = submission.drop(columns=row_id).to_numpy()
-        ordered = in_order(vectors, given, truth.ids, "The submission", scoring.limits)
+        ordered = submissions.in_order(vectors, given, truth.ids, "The submission", scoring.limits)
         result = _of_vectors(scoring, truth, ordered)
     return next(iter(shown(scoring, result).values()))
 
@@ -226,25 +204,18 @@ def _of_lists(scoring: Scoring, relevant: Mapping[str, str], queries: list[str],
     """The result of lists of documents, which are ranked in the order of the list, so that no two are tied."""
     if "documents" not in submission.columns:
         raise SubmissionError("The submission has no column 'documents'. List documents there, separated by spaces.")
-    rows_of(queries, sorted(relevant), "The submission")
+    submissions.rows_of(queries, sorted(relevant), "The submission")
     lists = [str(each).split() if isinstance(each, str) else [] for each in submission["documents"]]
     for query, documents in zip(queries, lists, strict=True):
         if len(set(documents)) < len(documents):
             raise SubmissionError(f"The submission lists a document twice for query '{query}'. List each one once.")
     qrels = {query: _grades_of(documents) for query, documents in relevant.items()}
-    run = {
-        query: {document: float(-rank) for rank, document in enumerate(documents)}
-        for query, documents in zip(queries, lists, strict=True)
-    }
-    return _of_rankings(scoring, qrels, run)
+    scores = ({document: float(-rank) for rank, document in enumerate(documents)} for documents in lists)
+    return _of_rankings(scoring, qrels, dict(zip(queries, scores, strict=True)))
 
 
 def _grades_of(cell: str) -> dict[str, int]:
-    """The grades of documents in a cell of the solution.
-
-    >>> _grades_of("d1=2 d=2=0")
-    {'d1': 2, 'd=2': 0}
-    """
+    """The grades of documents in a cell of the solution, such as `d1=2 d=2=0`."""
     pairs = (each.rpartition("=") for each in cell.split())
     return {document: int(grade) for document, _, grade in pairs}
 
@@ -267,7 +238,7 @@ def on_grand_challenge(
         else:
             truth_table = read_truth(known)
             names = [name for name, _ in jobs]
-            vectors = in_order(_as_matrix(jobs), names, truth_table.ids, "The submission", scoring.limits)
+            vectors = submissions.in_order(_as_matrix(jobs), names, truth_table.ids, "The submission", scoring.limits)
             result = _of_vectors(scoring, truth_table, vectors)
         metrics = {"aggregates": shown(scoring, result)}
         Path(made, "metrics.json").write_text(json.dumps(metrics, indent=4), encoding="utf-8")
@@ -298,7 +269,7 @@ def _from_json(path: Path, limits: SubmissionLimits) -> Any:
     def refuse(word: str) -> None:
         raise SubmissionError(f"{path.name} contains {word}. Write finite numbers.")
 
-    check_file(path, limits)
+    submissions.check_file(path, limits)
     with reading(path, "JSON"):
         return json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
 

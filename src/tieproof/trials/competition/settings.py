@@ -8,7 +8,7 @@ import errno
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time
 from itertools import pairwise
 from pathlib import Path
@@ -20,12 +20,11 @@ from tieproof.kit import our_name, parse_scores
 
 When = datetime | date
 
+# What a system answers: a vector for an item, a distance for a pair of items, or scored documents for a query.
 EMBEDDINGS, DISTANCES, RUN = TASKS = ("embeddings", "distances", "run")
-"""What a system answers: a vector for an item, a distance for a pair of items, or scored documents for a query."""
-
+# The consequence of a refused answer. worst: its item has the worst place in every ranking; last: the last place;
+# disqualified: the same as worst, and the system gets no rank.
 WORST, LAST, DISQUALIFIED = REFUSED = ("worst", "last", "disqualified")
-"""The consequence of a refused answer. worst: its item has the worst place in every ranking; last: the last place;
-disqualified: the same as worst, and the system gets no rank."""
 
 
 class Key(NamedTuple):
@@ -55,11 +54,7 @@ def _choice(names: tuple[str, ...], default: str) -> Key:
 
 
 def _in_utc(when: When) -> datetime:
-    """A date (its midnight) or a time in UTC; a time without a zone is read as UTC, as the platforms do.
-
-    >>> _in_utc(date(2027, 1, 10)).isoformat()
-    '2027-01-10T00:00:00+00:00'
-    """
+    """A date (its midnight) or a time in UTC; a time without a zone is read as UTC, as the platforms do."""
     moment = when if isinstance(when, datetime) else datetime.combine(when, time())
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
@@ -67,13 +62,8 @@ def _in_utc(when: When) -> datetime:
 GIB = 2**30
 PICTURES = (".png", ".jpg", ".jpeg")
 
-File = Annotated[Path | None, _text()._replace(take=Path)]
-"""A file or folder, by a path relative to the folder of competition.toml."""
-
-Picture = Annotated[
-    Path | None,
-    Key("a picture: .png, .jpg, .jpeg", (str,), None, lambda name: Path(name).suffix.lower() in PICTURES, Path),
-]
+File = Annotated[Path | None, _text()._replace(take=Path)]  # by a path relative to the folder of competition.toml
+_PICTURE = Key("a picture: .png, .jpg, .jpeg", (str,), None, lambda name: Path(name).suffix.lower() in PICTURES, Path)
 Moment = Annotated[datetime | None, Key("a date or a time", (datetime, date), None, take=_in_utc)]
 Measures = Annotated[
     tuple[str, ...],
@@ -116,7 +106,7 @@ class Platform(NamedTuple):
     contact: Annotated[str, _text("")]
     # The container image in which the scoring program runs, if the platform needs one.
     image: Annotated[str, _text("")]
-    logo: Picture
+    logo: Annotated[Path | None, _PICTURE]
     terms: File
     submissions: Annotated[int, _whole(100)]  # submissions, submissions_per_day: the limits for one participant
     submissions_per_day: Annotated[int, _whole(5)]
@@ -185,13 +175,7 @@ class Competition(NamedTuple):
         except (ValueError, RecursionError) as error:
             raise InputError(f"{place} is not valid TOML: {error}. Correct it there.") from None
         given = _taken(content, "", place)
-        tables = list(enumerate(given["phases"], 1))
-        for number, table in tables:
-            if not isinstance(table, dict):
-                raise InputError(
-                    f"{place} has phases[{number}] = {table!r}. Give a table with {', '.join(TABLES['phases'])}.",
-                    "phases",
-                )
+        tables = enumerate(given["phases"], 1)
         phases = tuple(Phase(**_taken(table, "phases", place, f"phases[{number}].")) for number, table in tables)
         platform = Platform(**_taken(given["platform"], "platform", place, "platform."))
         judging = Judging(**_taken(given["judge"], "judge", place, "judge."))
@@ -208,16 +192,15 @@ def _keys_of(table: type) -> dict[str, Key]:
     return {name: hint.__metadata__[0] for name, hint in hints.items() if hasattr(hint, "__metadata__")}
 
 
-TABLES = {
-    name: _keys_of(table)
-    for name, table in {"": Competition, "phases": Phase, "platform": Platform, "judge": Judging}.items()
-}
-"""All keys of the file, by table."""
+_CLASSES: dict[str, type] = {"": Competition, "phases": Phase, "platform": Platform, "judge": Judging}
+TABLES = {name: _keys_of(table) for name, table in _CLASSES.items()}
 
 
-def _taken(content: Mapping[str, Any], table: str, path: Path, prefix: str = "") -> dict[str, Any]:
+def _taken(content: Any, table: str, path: Path, prefix: str = "") -> dict[str, Any]:
     """The values of all keys of a table, or InputError, in whose message keys have a prefix such as `judge.`."""
     keys = TABLES[table]
+    if not isinstance(content, dict):
+        raise InputError(f"{path} has {prefix[:-1]} = {content!r}. Give a table with {', '.join(keys)}.", table)
     for name in content:
         if name not in keys:
             near = "".join(f" Did you mean {prefix}{each}?" for each in difflib.get_close_matches(name, keys, 1))
@@ -241,8 +224,7 @@ def _taken(content: Mapping[str, Any], table: str, path: Path, prefix: str = "")
     return values
 
 
-Contradiction = tuple[str | None, str]
-"""A key, and what is wrong with it, as a sentence that goes on after the path of the file."""
+Contradiction = tuple[str | None, str]  # a key, and what is wrong with it, as a sentence after the path of the file
 
 
 def check_all(competition: Competition, contradictions: Iterator[Contradiction]) -> None:
@@ -281,11 +263,7 @@ def _contradictions(competition: Competition) -> Iterator[Contradiction]:
 
 
 def slug(name: str) -> str:
-    """A name reduced to letters, digits and underscores, for paths and codenames.
-
-    >>> slug("Final phase (2)")
-    'final_phase_2'
-    """
+    """A name reduced to letters, digits and underscores, for paths and codenames."""
     reduced = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
     if not reduced:
         raise InputError(

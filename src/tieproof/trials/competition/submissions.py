@@ -17,8 +17,8 @@ from tieproof.kit import Array, npy, reading
 
 TABLE = "a table in UTF-8 text (.csv)"
 IDS, EMBEDDINGS = "ids", "embeddings"
-
 MOST_NAMED = 3
+
 PACKED = b"\x1f\x8b"  # the first bytes of a file packed by gzip, which may be a thousand times as large when unpacked
 
 
@@ -34,18 +34,12 @@ class SubmissionLimits(NamedTuple):
 
 
 def file_in(submission: Path, name: str, extensions: Sequence[str]) -> Path:
-    """The file of a submission: the submission itself, or the only file with that name in its folder.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     Path(folder, "embeddings.npy").touch()
-    ...     file_in(Path(folder), "embeddings", (".npz", ".npy")).name
-    'embeddings.npy'
-    """
+    """The file of a submission: the submission itself, or the only file with that name in its folder."""
     if not submission.is_dir():
         if submission.suffix.lower() not in extensions:
+            either = " or ".join(", ".join(extensions).rsplit(", ", 1))
             raise SubmissionError(
-                f"{submission.name} has the extension '{submission.suffix}'. Hand in a file in {_either(extensions)}."
+                f"{submission.name} has the extension '{submission.suffix}'. Hand in a file in {either}."
             )
         return submission
     wanted = [name + extension for extension in extensions]
@@ -165,10 +159,7 @@ READERS: dict[str, Callable[[Path, SubmissionLimits], tuple[list[str] | None, Ar
 
 
 def in_order(vectors: Array, given: Sequence[str], ids: Sequence[str], name: str, limits: SubmissionLimits) -> Array:
-    """The vectors of `ids`, of those with the given ids.
-
-    SubmissionError unless each row is a vector of finite numbers with allowed dimensions, and each id has one.
-    """
+    """The vectors of `ids`, of those with the given ids; SubmissionError unless each has one of finite numbers."""
     if vectors.dtype.kind not in "fiub" or vectors.dtype.itemsize > 8:
         raise SubmissionError(f"{name} has the data type {vectors.dtype}. Embeddings must be numbers: save float32.")
     if vectors.ndim != 2 or 0 in vectors.shape:
@@ -179,8 +170,7 @@ def in_order(vectors: Array, given: Sequence[str], ids: Sequence[str], name: str
         raise SubmissionError(_too_wide(name, vectors.shape[1], limits))
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if bad.size:
-        first = vectors[bad[0]]
-        what = "NaN" if np.isnan(first).any() else "infinity"
+        what = "NaN" if np.isnan(vectors[bad[0]]).any() else "infinity"
         raise SubmissionError(
             f"{name} contains {what} in the vectors of {bad.size:,} items, the first of them '{given[bad[0]]}'. "
             "Hand in finite numbers."
@@ -213,20 +203,7 @@ def repeated(names: Collection[str]) -> list[str]:
 
 
 def named_few(names: Iterable[object]) -> str:
-    """The first few names, and how many more there are.
-
-    >>> named_few("abcd")
-    "'a', 'b', 'c' and 1 more"
-    """
+    """The first few names, and how many more there are."""
     every = [f"'{name}'" for name in names]
-    few, rest = ", ".join(every[:MOST_NAMED]), len(every) - MOST_NAMED
-    return f"{few} and {rest:,} more" if rest > 0 else few
-
-
-def _either(words: Sequence[str]) -> str:
-    """Words joined by commas and "or".
-
-    >>> _either([".npz", ".npy", ".csv"])
-    '.npz, .npy or .csv'
-    """
-    return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]
+    more = f" and {len(every) - MOST_NAMED:,} more" if len(every) > MOST_NAMED else ""
+    return ", ".join(every[:MOST_NAMED]) + more

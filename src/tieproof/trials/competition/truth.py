@@ -11,13 +11,9 @@ from tieproof.inputs.readers import trec
 from tieproof.kit import check, reading
 from tieproof.trials.competition.submissions import repeated
 
-TRUTH_TABLE = "a table of ids and labels in UTF-8 text (.csv)"
-ENCODING = "utf-8-sig"
-
+# The columns of a table. Items with both the query's label and its group, such as its camera, are excluded; the role
+# tells which items are queries and which are the gallery. The columns group and role are optional.
 ID, LABEL, GROUP, ROLE = COLUMNS = ("id", "label", "group", "role")
-"""The columns of a table. Items with both the query's label and its group, such as its camera, are excluded; the role
-tells which items are queries and which are the gallery. The columns group and role are optional."""
-
 QUERY, GALLERY = ROLES = ("query", "gallery")
 
 Columns = Mapping[str, Sequence[str]]
@@ -65,14 +61,7 @@ class Truth(NamedTuple):
 
 
 def read_labels(path: Path) -> Truth:
-    r"""Read a table with the columns `id`, `label` and optionally `group`, in its order; ignore other columns.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "labels.csv").write_text("id,label\nb,7\na,2\n")
-    ...     read_labels(Path(folder, "labels.csv"))
-    Truth(ids=('b', 'a'), labels=('7', '2'), groups=(), roles=())
-    """
+    """Read a table with the columns `id`, `label` and optionally `group`, in its order; ignore other columns."""
     return Truth.of(_columns_in(path, (ID, LABEL, GROUP)), str(path))
 
 
@@ -93,13 +82,18 @@ def with_gallery(queries: Truth, gallery: Truth, name: str) -> Truth:
 def _columns_in(path: Path, names: Sequence[str]) -> Columns:
     """The named columns, as far as the table has them; it must have ids and labels."""
     check(path)
-    with reading(path, TRUTH_TABLE), path.open(encoding=ENCODING, newline="") as file:
-        header, *rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row] or [[]]
+    header, *rows = [[cell.strip() for cell in row] for row in rows_in(path, "a table of ids and labels")] or [[]]
     if not {ID, LABEL} <= set(header):
         raise InputError(f"{path} has the columns {', '.join(header)}; a table of the truth needs id and label.")
     if any(len(row) != len(header) for row in rows):
         raise InputError(f"{path} has rows of different lengths. Give every row as many cells as the first one.")
     return {name: [row[header.index(name)] for row in rows] for name in names if name in header}
+
+
+def rows_in(path: Path, what: str = "a table") -> list[list[str]]:
+    """The rows of a .csv, without empty ones."""
+    with reading(path, f"{what} in UTF-8 text (.csv)"), path.open(encoding="utf-8-sig", newline="") as file:
+        return [row for row in csv.reader(file) if row]
 
 
 def read_judgments(path: Path) -> dict[str, dict[str, int]]:
@@ -114,11 +108,7 @@ def read_judgments(path: Path) -> dict[str, dict[str, int]]:
 
 
 def table(rows: Iterable[Sequence[object]]) -> str:
-    r"""Rows as text in .csv.
-
-    >>> table([("id", "label"), ("a", 1)])
-    'id,label\na,1\n'
-    """
+    """Rows as text in .csv."""
     text = StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()

@@ -23,26 +23,12 @@ from tieproof.trials.sandbox.runs import LATE, TOO_MUCH
 
 _NPY = b"\x93NUMPY"
 MOST_OTHER_LINES = 100_000  # the number of lines that a text may have in addition to one for each question
-BYTES_OF_NUMBER = 400
-"""The number of bytes of a line for each number that it may have; the largest float has 316 without an exponent."""
-
+BYTES_OF_NUMBER = 400  # of a line for each number that it may have; the largest float has 316 without an exponent
 BYTES_OF_NAMES = 1000  # the number of bytes of a line for its names and for spaces
 MISSING, DUPLICATE, NOT_FINITE, NOT_NUMBERS = "missing", "duplicate", "not finite", "no numbers"
 WRONG_SHAPE, CRASHED, NO_BITS, OUT_OF_RANGE = "wrong shape", "crashed", "no bits", "out of range"
-REFUSALS = {
-    MISSING: "There was no answer under the name.",
-    DUPLICATE: "There were several answers under the same name; none of them counts.",
-    NOT_FINITE: "The answer contains NaN or infinity.",
-    NOT_NUMBERS: "The answer contains something other than numbers.",
-    WRONG_SHAPE: "The answer does not have as many numbers as most other answers, or has more than allowed.",
-    OUT_OF_RANGE: "The embedding contains a number beyond float32: of 2^128 or more, or nearer to 0 than 2^-149.",
-    NO_BITS: "The answer must be bits, but contains numbers other than 0 and 1.",
-    LATE: "The time limit of the batch, of the run or of its evaluation was exceeded.",
-    CRASHED: "The system ended with an error on the batch, or returned an array without a row for each question.",
-    TOO_MUCH: "The system printed or wrote more than allowed on the batch.",
-}
-"""The reasons why an answer is refused."""
-
+# The reasons why an answer is refused, which docs/judge.md explains.
+REFUSALS = (MISSING, DUPLICATE, NOT_FINITE, NOT_NUMBERS, WRONG_SHAPE, OUT_OF_RANGE, NO_BITS, LATE, CRASHED, TOO_MUCH)
 
 NOTHING: FloatArray = np.zeros(0)
 
@@ -111,14 +97,11 @@ def _from_array(stream: IO[bytes], size: int, batch: Batch, most: int) -> Answer
         return all_refused(batch, CRASHED)
     with np.errstate(over="ignore"):
         numbers = array.reshape(count, numbers_of_each).astype(np.float64)
-    return Answers(list(numbers), [_unless_finite(row) for row in numbers])
+    return Answers(list(numbers), [*map(_unless_finite, numbers)])
 
 
 def _from_lines(stream: IO[bytes], size: int, batch: Batch, most: int) -> Answers:
-    """The answers from lines of one or two names and numbers, separated by commas.
-
-    If there are too many lines, all answers are refused; a line that is too long is refused, and never kept whole.
-    """
+    """The answers from lines of one or two names and numbers, separated by commas; no long line is kept whole."""
     width = len(batch.questions[0])
     answers: dict[tuple[str, ...], tuple[FloatArray, str]] = dict.fromkeys(batch.questions, (NOTHING, MISSING))
     unknown = 0
@@ -127,9 +110,8 @@ def _from_lines(stream: IO[bytes], size: int, batch: Batch, most: int) -> Answer
         if number == len(batch.questions) + MOST_OTHER_LINES:
             return all_refused(batch, TOO_MUCH)
         parts = line.split(b",", width)
-        names = tuple(
-            part.decode("utf-8", "replace").strip() for part in parts[:width] if len(part) <= BYTES_OF_NAMES
-        )
+        short = [part for part in parts[:width] if len(part) <= BYTES_OF_NAMES]
+        names = tuple(part.decode("utf-8", "replace").strip() for part in short)
         if names not in answers:
             unknown += bool(line.strip())
         elif answers[names][1] != MISSING:
@@ -167,18 +149,12 @@ def _unless_finite(vector: FloatArray) -> str:
     return "" if np.isfinite(vector).all() else NOT_FINITE
 
 
+# The range of float32: embeddings with much smaller or larger numbers would take hours to order exactly.
 SMALLEST, LARGEST = 2.0**-149, 2.0**128
-"""The range of float32: embeddings with much smaller or larger numbers would take hours to order exactly."""
 
 
 def as_embeddings(answers: Answers, in_bits: bool) -> Answers:
-    """The answers, where those with numbers other than bits are refused, or with too large ones or too near to 0.
-
-    >>> as_embeddings(Answers([np.array([0.0, 1.0]), np.array([0.5, 1.0])], ["", ""]), in_bits=True).refused
-    ['', 'no bits']
-    >>> as_embeddings(Answers([np.array([0.0, -1e38]), np.array([1e-60, 1.0])], ["", ""]), in_bits=False).refused
-    ['', 'out of range']
-    """
+    """The answers, where those with numbers other than bits are refused, or with too large ones or too near to 0."""
 
     def refused(vector: FloatArray) -> str:
         if in_bits:
@@ -190,9 +166,7 @@ def as_embeddings(answers: Answers, in_bits: bool) -> Answers:
     return answers._replace(refused=[reason or refused(vector) for vector, reason in pairs])
 
 
-FARTHEST = float(np.finfo(np.float64).max)
-"""The distance of a pair whose answer was refused: the largest finite number, or its negative."""
-
+FARTHEST = float(np.finfo(np.float64).max)  # the distance of a pair whose answer was refused, or its negative
 Asked = tuple[int, ...]  # the items of a question: one or two
 
 
@@ -244,20 +218,12 @@ def assembled(batches: Iterable[tuple[Batch, Answers]], symmetric: bool) -> Asse
             del answers[asked]
             refused[WRONG_SHAPE].append(asked)
     both = [(answers[asked], vector) for asked, vector, reason in again if asked in answers and not reason]
-    return Assembled(
-        dict(sorted(answers.items())),
-        {reason: sorted(items) for reason, items in refused.items() if items},
-        repeats_of(both),
-        unknown,
-    )
+    reasons = {reason: sorted(items) for reason, items in refused.items() if items}
+    return Assembled(dict(sorted(answers.items())), reasons, repeats_of(both), unknown)
 
 
 def repeats_of(pairs: list[tuple[FloatArray, FloatArray]]) -> Repeats:
-    """A summary of how far second answers are from first answers.
-
-    >>> repeats_of([(np.array([1.0, 0.0]), np.array([1.0, 0.5])), (np.ones(2), np.ones(2))])
-    Repeats(asked=2, differ=1, largest=0.5)
-    """
+    """A summary of how far second answers are from first answers."""
     differing = [(one, other) for one, other in pairs if not np.array_equal(one, other)]
     return Repeats(len(pairs), len(differing), max((_apart(one, other) for one, other in differing), default=0.0))
 

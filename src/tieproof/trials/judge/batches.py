@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 from tieproof.trials.judge.items import Sequestered
 
+# The content of a system's folder: its items, the same items as lines, the pairs it is asked about, its answer.
 ITEMS, LINES, PAIRS, ANSWERS = "items", "lines.txt", "pairs.txt", "answers.npy"
-"""The content of a system's folder: its items, the same items as lines, the pairs it is asked about, its answer."""
-
+# The fields of a command, and the file or folder that replaces each of them.
 FIELDS = {"items": ITEMS, "lines": LINES, "pairs": PAIRS, "answers": ANSWERS}
-"""The fields of a command, and the file or folder that replaces each of them."""
 
 _LETTERS = 16  # the number of characters of a name, which are 64 bits
 _FEWEST = 2  # the fewest items of a batch of repeated items, even if other batches have a single item
@@ -52,11 +51,7 @@ class Batch(NamedTuple):
 
 
 class Dealer:
-    """Draws names and orders from the seed, for one run of one system.
-
-    >>> Dealer(b"a secret of the host", "ours", 1).order("items", 4)
-    [2, 3, 1, 0]
-    """
+    """Draws names and orders from the seed, for one run of one system."""
 
     def __init__(self, seed: bytes, *what: object) -> None:
         self.key = _keyed_digest(seed, what)
@@ -79,10 +74,8 @@ def deal_items(dealer: Dealer, count: int, batch: int, repeats: int) -> list[Bat
     """Batches with every item once, and some items again in batches of another size, all in random order."""
     order, again = dealer.order("items", count), dealer.order("repeats", count)[:repeats]
     parts = [*_split(order, batch), *_split(again, max(_FEWEST, batch // 3))]
-    batches = []
-    for number, part in enumerate(parts):
-        items = dealer.named(f"batch {number}", part)
-        batches.append(Batch(items, tuple((name,) for name in items)))
+    named = [dealer.named(f"batch {number}", part) for number, part in enumerate(parts)]
+    batches = [Batch(items, tuple((name,) for name in items)) for items in named]
     return [batches[number] for number in dealer.order("batches", len(batches))]
 
 

@@ -1,20 +1,19 @@
 """`Contest`, the phase of a competition in which systems are judged, and its hidden items and labels."""
 
-import csv
 import hashlib
 from collections.abc import Callable, Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers import entries_of, read_labels
 from tieproof.inputs.readers.location import split
-from tieproof.kit import Array, reading
+from tieproof.kit import Array
 from tieproof.trials.competition.settings import DISTANCES, RUN, Competition, Phase
-from tieproof.trials.competition.truth import GROUP, LABEL, Truth
+from tieproof.trials.competition.truth import GROUP, LABEL, Truth, rows_in
 from tieproof.trials.competition.truth import read_labels as read_table
 
 _LEAST_SEED = 16  # the fewest characters of a seed that cannot be guessed
@@ -98,9 +97,9 @@ def contest_of(competition: Competition, name: str | None) -> Contest:
     return Contest(competition, phase, phase.items, phase.labels, competition.judge.seed)
 
 
+# The extensions of files with all items: one item per line, per row of an array, or per row of a table with ids.
+# Otherwise items are a folder with one file for each.
 TEXTS, ROWS, TABLE = ".txt", ".npy", ".csv"
-"""The extensions of files with all items: one item per line, per row of an array, or per row of a table with ids.
-Otherwise items are a folder with one file for each."""
 
 
 class Sequestered(NamedTuple):
@@ -159,13 +158,14 @@ def _read_items(place: Path, labels: Path) -> Sequestered:
         )
     if suffix == TABLE:
         return _of_table(place, labels)
-    content, count = (_of_lines if suffix == TEXTS else _of_rows)(place)
-    truth = read_labels(labels)
+    contents = _lines_of(place) if suffix == TEXTS else _rows_of(place)
+    truth, count = read_labels(labels), len(contents)
     if truth.shape != (count,):
         raise InputError(
             f"{labels} has labels of shape {truth.shape}, but {place} has {count:,} items. Give one label for each."
         )
-    return Sequestered((suffix,) * count, content, truth)
+    to_bytes: Callable[[Any], bytes] = str.encode if suffix == TEXTS else _as_npy
+    return Sequestered((suffix,) * count, lambda at: to_bytes(contents[at]), truth)
 
 
 def _of_folder(place: Path, labels: Path) -> Sequestered:
@@ -178,21 +178,20 @@ def _of_folder(place: Path, labels: Path) -> Sequestered:
                 f"{file} {what}. Give each item a separate file, whose name without extension is its id."
             )
         files[file.stem] = file
-    truth = _of_the_same_items(place, list(files), labels)
+    truth = _of_the_same_items(place, files, labels)
     chosen = [files[name] for name in truth.ids]
     return _labeled(tuple(file.suffix.lower() for file in chosen), lambda at: chosen[at].read_bytes(), truth, labels)
 
 
 def _of_table(place: Path, labels: Path) -> Sequestered:
     """The items of a table, one row each: the id, then numbers, which become an array, or a single text."""
-    with reading(place, "a table in UTF-8 text (.csv)"), place.open(encoding="utf-8-sig", newline="") as file:
-        header, *rows = [row for row in csv.reader(file) if row] or [[]]
+    header, *rows = rows_in(place) or [[]]
     if header[:1] != ["id"] or len(header) < 2 or any(len(row) != len(header) for row in rows):
         raise InputError(f"{place} must begin with the line id,… and have a cell for each column in every row.")
     cells = {row[0]: row[1:] for row in rows}
     if len(cells) < len(rows):
         raise InputError(f"{place} has an id more than once. Give every item one row.")
-    truth = _of_the_same_items(place, [row[0] for row in rows], labels)
+    truth = _of_the_same_items(place, cells, labels)
     chosen = [cells[name] for name in truth.ids]
     try:
         numbers = np.array(chosen, dtype=np.float64)
@@ -205,19 +204,14 @@ def _of_table(place: Path, labels: Path) -> Sequestered:
     return _labeled((ROWS,) * len(chosen), lambda at: _as_npy(numbers[at]), truth, labels)
 
 
-def _of_the_same_items(place: Path, ids: list[str], labels: Path) -> Truth:
-    """The table of labels, which must have the same ids as the items."""
+def _of_the_same_items(place: Path, items: Mapping[str, object], labels: Path) -> Truth:
+    """The table of labels, which must have the ids of the items."""
     truth = read_table(labels)
-    for known, others, what in (
-        (set(truth.ids), ids, f"has no label in {labels}"),
-        (set(ids), truth.ids, f"has a label in {labels}, but does not exist"),
-    ):
-        absent = sorted(set(others) - known)
-        if absent:
-            raise InputError(
-                f"'{absent[0]}' of {place} {what}. Give every item one row; the id of a file is its name without "
-                "extension."
-            )
+    for absent in sorted(items.keys() ^ set(truth.ids), key=lambda each: (each not in items, each)):
+        what = f"has no label in {labels}" if absent in items else f"has a label in {labels}, but does not exist"
+        raise InputError(
+            f"'{absent}' of {place} {what}. Give every item one row; the id of a file is its name without extension."
+        )
     return truth
 
 
@@ -227,21 +221,19 @@ def _labeled(suffixes: tuple[str, ...], content: Callable[[int], bytes], truth: 
     return Sequestered(suffixes, content, read_labels(f"{labels}:{LABEL}"), groups=groups)
 
 
-def _of_lines(place: Path) -> tuple[Callable[[int], bytes], int]:
+def _lines_of(place: Path) -> list[str]:
     try:
-        lines = place.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+        return place.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
         raise InputError(f"{place} is not UTF-8 text ({error.reason}); save it as UTF-8.") from None
-    return lambda at: lines[at].encode(), len(lines)
 
 
-def _of_rows(place: Path) -> tuple[Callable[[int], bytes], int]:
-    """One item per row of an array; each row becomes a separate array."""
+def _rows_of(place: Path) -> Array:
     (entry,) = entries_of(split(place))
     array = np.asarray(entry.load())
     if array.ndim < 2 or array.dtype.kind not in "fiub":
         raise InputError(f"{place} must contain numbers, one row for each item, but contains {entry.holds}.")
-    return lambda at: _as_npy(array[at]), len(array)
+    return array
 
 
 def _as_npy(row: Array) -> bytes:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tieproof import evaluate_answers, evaluate_distances
-from tieproof.errors import InputError
+from tieproof.errors import InputError, about
 from tieproof.evaluation.answers import Unanswered
 from tieproof.evaluation.problems import unwatched
 from tieproof.kit import Array, PartsFolder, check_choice, check_whole, progress_bar
@@ -28,7 +28,7 @@ from tieproof.trials.judge.judgment import LOG_ENDING, Judgment, Run, write_judg
 from tieproof.trials.judge.running import Runner, journal
 from tieproof.trials.judge.scoring import scored
 from tieproof.trials.judge.systems import HOW, How, System, as_system, check_hidden, choose_seal
-from tieproof.trials.sandbox.folders import check_plain, python_folders, readable, sweep
+from tieproof.trials.sandbox.folders import below, python_folders, readable, sweep
 from tieproof.trials.sandbox.runs import LATE
 
 _NAME = re.compile(r"[\w][\w.+-]{0,99}")
@@ -119,7 +119,8 @@ def judge(
         )
     if runs is not None:
         check_whole("runs", runs)
-    asked = as_system(system)
+    with about("system"):
+        asked = as_system(system)
     if contest.gives_distances and not asked.is_endpoint and not asked.has("pairs"):
         raise InputError(
             f"The competition asks for distances, but the system lacks {{pairs}}; put it where the path of {PAIRS} "
@@ -133,7 +134,7 @@ def judge(
             raise InputError(f"show has {place}, which does not exist. Pass existing files and folders.", "show")
     for place in (*asked.shows, *named):
         if place.is_dir() and place not in python_folders():
-            check_plain(place)
+            below(place)  # refuses what is no file, folder or link
     shown = tuple(dict.fromkeys([*python_folders(), *asked.shows, *named]))
     folder = Path(out)
     log = folder / f"{name}{LOG_ENDING}"

@@ -62,12 +62,8 @@ def score_of(results: Sequence[Result], measure: str | Measure) -> Score:
         std = math.sqrt(math.fsum((lower - mean) ** 2 for lower in lowers) / (len(lowers) - 1))
     whole = over_runs(results)
     several = np.count_nonzero(~np.isnan(whole.per_query(measure).lower)) > 1
-    return Score(
-        whole[measure].lower,
-        whole[measure],
-        whole.interval(measure) if several else None,
-        OverRuns(len(lowers), min(lowers), max(lowers), std),
-    )
+    queries = whole.interval(measure) if several else None
+    return Score(whole[measure].lower, whole[measure], queries, OverRuns(len(lowers), min(lowers), max(lowers), std))
 
 
 def over_runs(results: Sequence[Result]) -> Result:
@@ -80,11 +76,9 @@ def over_runs(results: Sequence[Result]) -> Result:
     for measure in first.per_query:
         runs = zip(results, places, strict=True)
         values = np.stack([result.evaluated.per_query[measure][:, place] for result, place in runs])
-        rows = values.reshape(len(results), -1).T.tolist()
-        sums = np.array([math.fsum(row) for row in rows]).reshape(values.shape[1:])
-        mean = sums / len(results)
-        mean[3] /= len(results)
-        per_query[measure] = mean
+        sums = np.array([math.fsum(row) for row in values.reshape(len(results), -1).T.tolist()])
+        per_query[measure] = sums.reshape(values.shape[1:]) / len(results)
+        per_query[measure][3] /= len(results)
     return Result(first._replace(per_query=per_query))
 
 
@@ -168,8 +162,7 @@ def _sentences(judgment: Judgment) -> Iterator[str]:
     yield from _about_answers(judgment)
     yield f"Sealed by {judgment.seal.by}." if judgment.seal.by != "nothing" else "Not sealed."
     yield from judgment.seal.not_sealed
-    runs = count(len(judgment.results), "run")
-    questions = count(judgment.questions, "question")
+    runs, questions = count(len(judgment.results), "run"), count(judgment.questions, "question")
     yield f"{judgment.name} in '{judgment.title}': {runs} with {questions} each. {_MEANING}"
     yield f"Files written: {judgment.log}, {', '.join(judgment.records)}."
 

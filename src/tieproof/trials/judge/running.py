@@ -24,9 +24,9 @@ from tieproof.trials.judge.batches import ANSWERS, FIELDS, Batch
 from tieproof.trials.judge.items import Sequestered
 from tieproof.trials.judge.systems import FOLDER, Seal, System, engine_options
 from tieproof.trials.sandbox import bubblewrap
-from tieproof.trials.sandbox import limits as sandbox
 from tieproof.trials.sandbox.bubblewrap import SealedRoom, environment, sealed
 from tieproof.trials.sandbox.folders import hand_over, opened_file, size_of, temporary_folder
+from tieproof.trials.sandbox.limits import ProgramLimits
 from tieproof.trials.sandbox.runs import LATE, TOO_MUCH, run
 
 _PART = 2**16  # the number of bytes of an endpoint's answer that are read at a time
@@ -64,38 +64,30 @@ class Runner(NamedTuple):
         command = self.system.filled({field: f"{inside}/{name}" for field, name in FIELDS.items()})
         variables = environment(inside, self.system.path)
         memory: int | None = self.limits.memory
-        if self.system.engine:
-            engine = which(self.system.engine) or self.system.engine
-            command = [engine, *engine_options(folder, self.limits.memory), *command]
+        if engine := self.system.engine:
+            command = [which(engine) or engine, *engine_options(folder, self.limits.memory), *command]
             variables, memory = dict(os.environ), None  # the container is limited, not the client
         elif self.seal.by != "nothing":
             command = sealed(command, self._room(folder), variables, self.limits.output)
-        scratch = () if self.seal.by == "nothing" or self.system.engine else _SCRATCH
+        scratch = () if self.seal.by == "nothing" or engine else _SCRATCH
         most, given = self.limits.output, size_of(around)
+        limits = ProgramLimits(memory, most)
+
+        def too_much(used: float) -> bool:
+            return size_of(around) - given + used >= most
+
         with (around / "out").open("w+b") as out, (around / "errors").open("w+b") as errors:
             try:
                 status, reason = run(
-                    command,
-                    variables,
-                    sandbox.ProgramLimits(memory, most),
-                    seconds,
-                    lambda used: size_of(around) - given + used >= most,
-                    scratch,
-                    cwd=folder,
-                    stdout=out,
-                    stderr=errors,
+                    command, variables, limits, seconds, too_much, scratch, cwd=folder, stdout=out, stderr=errors
                 )
             finally:
-                if self.system.engine:  # a container may go on after its client has ended
+                if engine:  # a container may go on after its client has ended
+                    words = [engine, "rm", "--force", folder.name]
                     with suppress(OSError, subprocess.TimeoutExpired):
-                        removal = [self.system.engine, "rm", "--force", folder.name]
-                        subprocess.run(
-                            removal, capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False
-                        )
-            if reason is None and status != 0:
-                reason = CRASHED
-            if reason:
-                return all_refused(batch, reason, _last_words(around / "errors", str(around)))
+                        subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+            if reason or status != 0:
+                return all_refused(batch, reason or CRASHED, _last_words(around / "errors", str(around)))
             writes_file = self.system.has("answers")  # otherwise it prints its answers
             answer = opened_file(folder / ANSWERS if writes_file else around / "out", self.limits.output)
             if answer is None:
@@ -114,17 +106,16 @@ class Runner(NamedTuple):
 
     def _request(self, batch: Batch, seconds: float) -> Answers:
         """Send a batch to an endpoint, and read its answer like that of a command; too slow an answer is dropped."""
-        items = [
-            {"name": name, "content": base64.b64encode(self.test_set.content(item)).decode()}
-            for name, item in batch.items.items()
-        ]
+        contents = {name: self.test_set.content(item) for name, item in batch.items.items()}
+        items = [{"name": name, "content": base64.b64encode(each).decode()} for name, each in contents.items()]
         body = json.dumps({"items": items, "questions": batch.questions}).encode()
         came: list[tuple[str, str]] = []
         with TemporaryFile() as answer:
-            asking = threading.Thread(
-                target=lambda: came.append(_posted(self.system.spelled, body, seconds, self.limits.output, answer)),
-                daemon=True,
-            )
+
+            def ask() -> None:
+                came.append(_posted(self.system.spelled, body, seconds, self.limits.output, answer))
+
+            asking = threading.Thread(target=ask, daemon=True)
             asking.start()
             asking.join(seconds)
             reason, said = came[0] if came else (LATE, "")

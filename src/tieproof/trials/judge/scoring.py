@@ -23,9 +23,7 @@ from tieproof.trials.sandbox.runs import run
 
 SMALL = 2**18  # up to so much work no answers take longer than about a second, and no process is started
 OF_A_PAIR = 16  # the work that a pair of vectors takes in addition to one product for each dimension
-START_SECONDS, WORK = 5.0, 1e9
-"""What is granted to start the process, and the work for each further second, which large data take."""
-
+START_SECONDS, WORK = 5.0, 1e9  # what is granted to start the process, and the work for each further second
 _CODE = "from tieproof.trials.judge.scoring import main; main()"
 _ARRAYS, _OPTIONS, _RECORD = "arrays.npz", "options.json", "result.tieproof"
 _MOST_WRITTEN = 2**40

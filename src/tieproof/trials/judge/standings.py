@@ -125,29 +125,23 @@ class Leaderboard(Shown, AsPage):
         rows = []
         for each in self.standings:
             score = each.scores[self.measure]
-            rank = "-" if each.rank is None else f"{each.rank}"
-            lower, queries, runs = cells_of(score)
-            rows.append((rank, each.name, lower, f"{score.ties.upper:.4f}", queries, runs, each.record))
+            lower, *uncertainties = cells_of(score)
+            rank, ties = f"{each.rank or '-'}", f"{score.ties.upper:.4f}"
+            rows.append((rank, each.name, lower, ties, *uncertainties, each.record))
         return Table(header, [rows], [*_sentences(self)], ("rank", *header[2:-1]))
 
 
-def _notes_of(judgment: Judgment) -> tuple[str, ...]:
+def _notes_of(judgment: Judgment) -> Iterator[str]:
     """Notes on refused answers, changed answers, a missing sandbox, and disqualification."""
-    refused = sum(sum(each.values()) for each in judgment.refused)
-    asked, differ = (sum(getattr(each, what) for each in judgment.repeats) for what in ("asked", "differ"))
-    notes = []
     if judgment.disqualified:
-        notes.append("disqualified")
-    if refused:
-        notes.append(f"{refused:,} of {judgment.questions * len(judgment.results):,} answers refused")
-    if differ:
-        largest = max(each.largest for each in judgment.repeats)
-        notes.append(
-            f"{differ:,} of {asked:,} answers changed when asked again, by up to {largest:.0e} of their length"
-        )
+        yield "disqualified"
+    if refused := sum(sum(each.values()) for each in judgment.refused):
+        yield f"{refused:,} of {judgment.questions * len(judgment.results):,} answers refused"
+    if differ := sum(each.differ for each in judgment.repeats):
+        asked, largest = sum(each.asked for each in judgment.repeats), max(each.largest for each in judgment.repeats)
+        yield f"{differ:,} of {asked:,} answers changed when asked again, by up to {largest:.0e} of their length"
     if judgment.seal.by == "nothing":
-        notes.append("not sealed")
-    return tuple(notes)
+        yield "not sealed"
 
 
 class _Entrant(NamedTuple):
@@ -274,10 +268,7 @@ def _of_data(entrant: _Entrant, data: Mapping[str, Mapping[str, Any]]) -> _Entra
 
 
 def _with_settings(entrants: Mapping[str, _Entrant]) -> dict[str, _Entrant]:
-    """The systems, each with remarks on its settings and rules if these are not the same for all.
-
-    Runs of one system that have different queries or policies, or other measures, are refused.
-    """
+    """The systems, with remarks on settings and rules that are not the same for all; those of a system must be."""
     for each in entrants.values():
         if len(each.runs) > 1:
             aligned(each.runs)

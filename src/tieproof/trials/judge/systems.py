@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -25,13 +26,11 @@ from tieproof.trials.sandbox.limits import PROCESSES, place_for_groups
 
 _FUNCTION = re.compile(r"[\w.]+:[\w.]+")
 _ENGINES = ("podman", "docker")
+# The name of an image, with registry, port, tag and digest; the engine would read other words as its own options.
 _IMAGE = re.compile(
     r"[a-zA-Z0-9][\w.-]*(:[0-9]+(?=/))?(/[a-z0-9][\w.-]*)*(:\w[\w.-]*)?(@[a-z0-9]+:[0-9a-f]{32,})?", re.ASCII
 )
-"""The name of an image, with registry, port, tag and digest; the engine would read other words as its own options."""
-
 _SCHEMES = ("http://", "https://")
-
 _WORKER = "from tieproof.trials.judge.worker import main; main()"
 
 
@@ -65,13 +64,12 @@ def as_system(given: Any) -> System:
         if name is None:
             raise InputError(
                 "The function has no name by which another process could import it. Define it at the top level of a "
-                "module, and pass it or 'module:function'.",
-                "system",
+                "module, and pass it or 'module:function'."
             )
         return _of_function(name)
     if not isinstance(given, str) or not given.strip():
         raise InputError(
-            f"The system must be a command, 'module:function', 'podman:IMAGE …' or a URL, not {given!r}.", "system"
+            f"The system must be a command, 'module:function', 'podman:IMAGE …' or a URL, not {given!r}."
         )
     if given.startswith(_SCHEMES):
         return System(given)
@@ -81,11 +79,10 @@ def as_system(given: Any) -> System:
         if not _IMAGE.fullmatch(image):
             raise InputError(
                 f"The image {image!r} is not the name of an image, as in {engine}:registry.example/team/system:1. "
-                "Options of the engine are not passed on.",
-                "system",
+                "Options of the engine are not passed on."
             )
         if shutil.which(engine) is None:
-            raise InputError(f"{engine}, which runs the image {image}, is not installed. Install it first.", "system")
+            raise InputError(f"{engine}, which runs the image {image}, is not installed. Install it first.")
         return System(given, (image, *command), engine=engine)
     return _of_function(given) if _FUNCTION.fullmatch(given) else _of_command(given)
 
@@ -97,11 +94,11 @@ def _of_function(name: str) -> System:
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError) as error:
-        raise InputError(f"The module '{module}' of {name} cannot be found: {error}.", "system") from None
+        raise InputError(f"The module '{module}' of {name} cannot be found: {error}.") from None
     finally:
         sys.path = before
     if spec is None:
-        raise InputError(f"The module '{module}' does not exist here: write package.module:function.", "system")
+        raise InputError(f"The module '{module}' does not exist here: write package.module:function.")
     folders = [Path(place).resolve() for place in spec.submodule_search_locations or ()]
     files = [Path(spec.origin).resolve()] if spec.origin and not folders else []
     shows = tuple(place for place in (*folders, *files) if place.exists())  # built-in ones have no file
@@ -116,12 +113,10 @@ def _of_command(given: str) -> System:
     program = shutil.which(first)
     if program is None:
         raise InputError(
-            f"The program '{first}' of the system does not exist or cannot be run. Give the path of a program.",
-            "system",
+            f"The program '{first}' of the system does not exist or cannot be run. Give the path of a program."
         )
-    shim, installed = Path(program).absolute(), None
-    if shim.parent.name == _SHIMS:
-        installed = _installed_behind(shim)
+    shim = Path(program).absolute()
+    installed = _installed_behind(shim) if shim.parent.name == _SHIMS else None
     shows = [installed or shim, (installed or shim).resolve()]
     command = [str(shows[0])]
     if installed and not any(installed.is_relative_to(folder) for folder in SYSTEM_FOLDERS):
@@ -137,15 +132,12 @@ def _of_command(given: str) -> System:
 
 def _installed_behind(shim: Path) -> Path | None:
     """The program that a shim of pyenv starts, as pyenv tells, which a seal would hide; the shim is not run."""
-    pyenv = shutil.which("pyenv")
-    if pyenv is None:
-        return None
-    try:
-        told = subprocess.run([pyenv, "which", shim.name], capture_output=True, text=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    place = Path(told.stdout.strip())
-    return place if told.returncode == 0 and place.is_absolute() and place.is_file() else None
+    words = [shutil.which("pyenv") or "pyenv", "which", shim.name]
+    with suppress(OSError, subprocess.SubprocessError):
+        told = subprocess.run(words, capture_output=True, text=True, timeout=20, check=True)
+        place = Path(told.stdout.strip())
+        return place if place.is_absolute() and place.is_file() else None
+    return None
 
 
 def _words_of(text: str) -> list[str]:
@@ -153,14 +145,13 @@ def _words_of(text: str) -> list[str]:
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise InputError(f"The system cannot be split into words ({error}): {text}", "system") from None
+        raise InputError(f"The system cannot be split into words ({error}): {text}") from None
     fields = set(re.findall(r"\{(\w+)\}", text))
     if not words or not fields & {"items", "lines"} or fields - FIELDS.keys():
         known = ", ".join(f"{{{field}}}" for field in FIELDS)
         raise InputError(
             f"The system must have {{items}} or {{lines}} where the path of its items goes, and no fields other than "
-            f"{known}: {text}",
-            "system",
+            f"{known}: {text}"
         )
     return words
 
@@ -186,9 +177,7 @@ UNSEALED = (
     "The system could see the judge's process and read its environment.",
     "The system could end the process that watches it, and leave processes that outlive the judge.",
 )
-_SHIMS = "shims"
-"""The folder of pyenv, asdf and mise whose programs start the chosen version of a program, which is elsewhere."""
-
+_SHIMS = "shims"  # the folder of pyenv, asdf and mise whose programs start another one, which is elsewhere
 _ELSEWHERE = (
     "The system runs on its own machine: the judge does not control its files, network, memory or time.",
     "Items were sent to the system under random names; the judge does not know what it does with them.",
@@ -235,12 +224,6 @@ def check_hidden(secrets: Sequence[Path], shown: Iterable[Path]) -> None:
 
 def engine_options(folder: Path, memory: int) -> list[str]:
     """The options of podman or docker for an image; its container is named as the folder, to be removed by name."""
-    options = "--pull=never --network=none --read-only --tmpfs=/tmp --cap-drop=ALL --security-opt=no-new-privileges"
-    return [
-        *("run", "--rm", "--name", folder.name, *options.split()),
-        f"--memory={memory}",
-        f"--memory-swap={memory}",
-        f"--pids-limit={PROCESSES}",
-        f"--volume={folder}:{FOLDER}",
-        f"--workdir={FOLDER}",
-    ]
+    sealed = "--pull=never --network=none --read-only --tmpfs=/tmp --cap-drop=ALL --security-opt=no-new-privileges"
+    limits = f"--memory={memory} --memory-swap={memory} --pids-limit={PROCESSES} --workdir={FOLDER}"
+    return ["run", "--rm", "--name", folder.name, *sealed.split(), *limits.split(), f"--volume={folder}:{FOLDER}"]

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -29,8 +30,8 @@ _OLD = "This version of bubblewrap is too old to limit temporary folders and to 
 _TIMES = "The times of device nodes could be set, because mounts could not be made read-only."
 _UNFILTERED = "System calls were not filtered, because there is no filter for this processor."
 
+# A script that limits the number of processes in the sandbox; shells spell it in two ways.
 _LIMITING = 'ulimit -u "$1" 2>/dev/null || ulimit -p "$1" || exit 1; shift; exec "$@"'
-"""A script that limits the number of processes in the sandbox; shells spell it in two ways."""
 
 
 class SealedRoom(NamedTuple):
@@ -61,24 +62,19 @@ def _keeps_nodes() -> bool:
 
 
 def _ends_well(*command: str) -> bool:
-    """Whether a command in the sandbox ends with the status 0."""
     words, silent = sealed(command, SealedRoom("/", {}, {}), environment("/tmp"), 2**20), subprocess.DEVNULL
-    try:
-        return run(words, os.environ, ProgramLimits(2**32, 2**20), 20, stdout=silent, stderr=silent).status == 0
-    except OSError:
-        return False
+    with suppress(OSError):
+        return run(words, os.environ, ProgramLimits(2**32, 2**20), 20, stdout=silent, stderr=silent)[0] == 0
+    return False
 
 
 @cache
 def _knows(program: str, option: str) -> bool:
     """Whether bubblewrap has an option, which older versions lack."""
-    try:
-        help_text = subprocess.run(
-            [program, "--help"], capture_output=True, text=True, timeout=20, check=False
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    return option in help_text.split()
+    with suppress(OSError, subprocess.TimeoutExpired):
+        told = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=20, check=False)
+        return option in told.stdout.split()
+    return False
 
 
 def gaps() -> list[str]:
@@ -138,12 +134,6 @@ def _system_folders() -> list[str]:
 
 def environment(home: str, path: Sequence[Path] = ()) -> dict[str, str]:
     """The whole environment of a program, whose Python finds modules in the folders of `path`."""
-    variables = {
-        "PATH": _PATH,
-        "HOME": home,
-        "TMPDIR": home,
-        "LANG": "C.UTF-8",
-        "USER": "judge",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+    variables = {"PATH": _PATH, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8", "USER": "judge"}
+    variables["PYTHONDONTWRITEBYTECODE"] = "1"
     return variables | ({"PYTHONPATH": os.pathsep.join(map(str, path))} if path else {})

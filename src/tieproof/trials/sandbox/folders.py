@@ -18,18 +18,16 @@ from typing import IO, NamedTuple
 from tieproof.errors import InputError
 
 PREFIX = "tieproof-locked-"  # the beginning of the names of all folders that are made here, and of no others
-_FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
-"""The flags of `os.open` for a folder that is not a link."""
-
-READ, _CHANGE = 0o500, 0o700
-"""The permissions of the owner that a folder needs so that its content can be read or removed."""
-
-MOST_FILES = 1_000_000
-"""The most files and folders that are measured; more of them count as more bytes than any limit allows."""
-
+_FOLDER = getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)  # to open a folder that is not a link
+READ, _CHANGE = 0o500, 0o700  # what the owner of a folder must be allowed, to read its content or to remove it
+MOST_FILES = 1_000_000  # the most that are measured; more of them count as more bytes than any limit allows
 _SET_ASIDE = 2**16  # the most bytes that a file system sets aside for a small file
-_MOST_TRIES = 3
-"""The number of attempts to remove a folder, to which a process that was not ended may still be writing."""
+_MOST_TRIES = 3  # attempts to remove a folder, to which a process that was not ended may still be writing
+DEEPEST = 100  # the most levels of folders in folders; libraries walk through deeper ones by recursion
+NOBODY = 65534  # the user that a program is if root runs it
+
+SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")
+"""The system folders that programs need; they contain no files of users."""
 
 
 @contextmanager
@@ -188,11 +186,9 @@ def size_of(folder: Path) -> int:
 
 
 def size_by(status: os.stat_result) -> int:
-    """The number of bytes of a file, or on the disk if a program has set aside much more room there.
-
-    File systems themselves set aside up to as much again for a file that grows, and a little for a small one.
-    """
+    """The number of bytes of a file, or on the disk if a program has set aside much more room there."""
     on_disk = 512 * getattr(status, "st_blocks", 0)
+    # File systems themselves set aside up to as much again for a file that grows, and a little for a small one.
     return on_disk if on_disk > 2 * status.st_size + _SET_ASIDE else status.st_size
 
 
@@ -209,18 +205,8 @@ def opened_file(path: Path, most: int) -> IO[bytes] | None:
     return os.fdopen(number, "rb")
 
 
-SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")
-"""The system folders that programs need; they contain no files of users."""
-
-NOBODY = 65534  # the user that a program is if root runs it
-
-
 def outermost(places: Iterable[Path]) -> list[Path]:
-    """The paths that are inside none of the others, and inside no folder that every program sees.
-
-    >>> [str(place) for place in outermost([Path("/a/b"), Path("/usr/bin/awk"), Path("/a"), Path("/ab")])]
-    ['/a', '/ab']
-    """
+    """The paths that are inside none of the others, and inside no folder that every program sees."""
     known = [*map(Path, SYSTEM_FOLDERS)]
     for place in sorted(set(places)):
         if not any(place.is_relative_to(other) for other in known):
@@ -257,17 +243,14 @@ def readable(places: Sequence[Path]) -> Iterator[dict[str, Path]]:
         shown = {}
         for place in outermost(places):
             shown[str(place)] = place
-            if (
-                os.geteuid() == 0
-                and place not in python_folders()
-                and not all(map(nobody_reads, _with_content(place)))
-            ):
+            is_ours = os.geteuid() == 0 and place not in python_folders()
+            if is_ours and not all(map(nobody_reads, _with_content(place))):
                 folder = copies.enter_context(temporary_folder())
-                shown[str(place)] = folder / place.name
+                copy = shown[str(place)] = folder / place.name
                 if place.is_dir():
-                    shutil.copytree(place, folder / place.name, symlinks=True)
+                    shutil.copytree(place, copy, symlinks=True)
                 else:
-                    shutil.copy2(place, folder / place.name)
+                    shutil.copy2(place, copy)
                 hand_over(folder)
         yield shown
 
@@ -277,10 +260,6 @@ def nobody_reads(place: str) -> bool:
     status = os.lstat(place)
     needed = 0o5 if os.path.isdir(place) else 0o4
     return os.path.islink(place) or status.st_mode & needed == needed or status.st_uid == NOBODY
-
-
-DEEPEST = 100
-"""The most levels of folders in folders; libraries walk through deeper ones by calls in calls, which must end."""
 
 
 def entries(folder: Path, unlisted: Callable[[OSError], None]) -> Iterator[tuple[os.DirEntry[str], int]]:
@@ -299,8 +278,8 @@ def entries(folder: Path, unlisted: Callable[[OSError], None]) -> Iterator[tuple
                 left.append((entry.path, depth + 1))
 
 
-def below(folder: Path) -> Iterator[Path]:
-    """Yield everything below a folder; links are not followed, and folders that cannot be listed are left out.
+def below(folder: Path) -> list[Path]:
+    """Everything below a folder, without the content of links, and of folders that must not be listed.
 
     Raises InputError for a folder below too many others, and for what is no file, folder or link.
     """
@@ -309,16 +288,12 @@ def below(folder: Path) -> Iterator[Path]:
         if not isinstance(error, PermissionError | FileNotFoundError):  # a path that is longer than the system allows
             raise InputError(f"{folder} has a folder that cannot be listed ({error.strerror}). Flatten it.") from None
 
+    found = []
     for entry, depth in entries(folder, refuse):
-        yield Path(entry.path)
+        found.append(Path(entry.path))
         if entry.is_dir(follow_symlinks=False):
             if depth == DEEPEST:
                 raise InputError(f"{folder} has folders below more than {DEEPEST} others. Flatten it.")
         elif not entry.is_file(follow_symlinks=False) and not entry.is_symlink():
             raise InputError(f"{entry.path} is a pipe, a socket or a device. Remove it.")
-
-
-def check_plain(folder: Path) -> None:
-    """Raise InputError as `below` does."""
-    for _ in below(folder):
-        pass
+    return found

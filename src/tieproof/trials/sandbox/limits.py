@@ -18,19 +18,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tieproof.trials.sandbox.processes import ProcessTree
+from tieproof.trials.sandbox.processes import END_SECONDS, ProcessTree
 
 GROUPS, OWN_GROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 _CONTROLLERS = {"memory", "pids"}
-END_SECONDS = 5.0
-
 OPEN_FILES = 1024
-PROCESSES = 128 + 4 * (os.cpu_count() or 1)
-"""The most processes and threads of a program: numerical libraries start a few threads for each core."""
-
+PROCESSES = 128 + 4 * (os.cpu_count() or 1)  # and threads, of which numerical libraries start a few for each core
 FILES = 10_000  # the most files that a program may have in its temporary folders
-_COUNTED_SINCE = (5, 14)
-"""The version of Linux since which the processes of a user are counted separately in each sandbox."""
+_COUNTED_SINCE = (5, 14)  # the version of Linux since which a user's processes are counted in each sandbox alone
 
 
 class ProgramLimits(NamedTuple):
@@ -101,8 +96,8 @@ def _group_in(around: Path, memory: int) -> Iterator[Path]:
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 _ALLOW, _WITHOUT_EFFECT = 0x7FFF0000, 0x00050000
 _ERRORS = {"invalid": 22, "no terminal": 25, "no such call": 38, "unsupported": 95, "no such family": 97}
+# What a filtered call returns: 0 though nothing was done, or an error that programs expect of it.
 _ANSWERS = {"no effect": _WITHOUT_EFFECT} | {name: _WITHOUT_EFFECT | number for name, number in _ERRORS.items()}
-"""What a filtered call returns: 0 though nothing was done, or an error that programs expect of it."""
 
 _CALLS = Path(__file__).with_name("calls.toml")
 _NEWER = 451  # all system calls from this number on are missing, because they were not looked at; so are those of x32

@@ -17,18 +17,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+# The prefix of the environment variable that marks the processes of a program, which has one of its own, because one
+# program may start another.
 MARK = "TIEPROOF_PROGRAM_"
-"""The prefix of the environment variable that marks the processes of a program. Each program has a variable of its
-own, so that one program may start another."""
 
 _PROCESSES = Path("/proc")
-END_SECONDS = 5.0
-"""How long to wait for killed processes to disappear; a process that waits for a disk may take longer."""
-
-_PAUSES = (0.002, 0.02)  # the shortest and longest pause between two looks at processes that were killed, in seconds
+END_SECONDS = 5.0  # how long to wait for killed processes to disappear; one that waits for a disk may take longer
+_PAUSE = 0.005  # between two looks at processes that were killed, in seconds
 _KEPT_BACK = ("SIGALRM", "SIGHUP", "SIGINT", "SIGTERM")
-_ENDING = ("SIGTERM", "SIGHUP")
-"""Signals that end a Python program without any cleanup: `kill`, batch systems and a closing terminal send them."""
+_ENDING = ("SIGTERM", "SIGHUP")  # sent by `kill`, batch systems and a closing terminal; they end Python at once
 
 
 class ProcessTree:
@@ -64,17 +61,13 @@ class ProcessTree:
         """Kill processes until none is left or the time is over; the first one last, which may have adopted others.
 
         A killed process that has not quite ended no longer shows its environment or session, so its number is kept.
-        Each look reads files of all processes, so the pauses grow, but only while the same processes are left.
         """
         deadline = time.monotonic() + END_SECONDS
         killed: set[int] = set()
-        before: set[int] = set()
-        pause, longest = _PAUSES
         while True:
             running = self._running()
             alive = self._ours(running)
             killed |= alive
-            left = killed & {each.number for each in running}
             late = time.monotonic() > deadline
             for number in alive - {self.process.pid}:
                 with suppress(ProcessLookupError, PermissionError):
@@ -82,19 +75,30 @@ class ProcessTree:
             if late or alive <= {self.process.pid}:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(self.process.pid, signal.SIGKILL)
-            if late or not left:
+            if late or not killed & {each.number for each in running}:
                 break
-            pause = min(2 * pause, longest) if left == before else _PAUSES[0]
-            before = left
-            time.sleep(pause)
+            time.sleep(_PAUSE)
 
     def alive(self) -> set[int]:
         """The numbers of all running processes that belong to the program; none on systems without /proc."""
         return self._ours(self._running())
 
     def _running(self) -> list["_Running"]:
-        """All running processes of this user, of this program or not."""
-        return list(_running_processes(f"{self.mark}=1".encode()))
+        """All processes of this user, for root of all users, of this program or not; none without /proc."""
+        found, user = list[_Running](), os.geteuid() if _PROCESSES.is_dir() else 0
+        for folder in filter(lambda place: place.name.isdecimal(), _PROCESSES.glob("*")):
+            with suppress(OSError):  # it may end meanwhile
+                if user and folder.stat().st_uid != user:
+                    continue
+                # number (name, with any letters) state parent group session …
+                state, parent, _, session = (folder / "stat").read_bytes().rpartition(b")")[2].split()[:4]
+                variables: list[bytes] = []
+                with suppress(PermissionError, ProcessLookupError):  # one that is ending may have none left to read
+                    variables = (folder / "environ").read_bytes().split(b"\0")
+                if state not in (b"Z", b"X"):
+                    marked = f"{self.mark}=1".encode() in variables
+                    found.append(_Running(int(folder.name), int(parent), int(session), marked))
+        return found
 
     def _ours(self, running: Sequence["_Running"]) -> set[int]:
         """The numbers of those that belong to the program."""
@@ -114,31 +118,6 @@ class _Running(NamedTuple):
     parent: int
     session: int
     marked: bool
-
-
-def _running_processes(variable: bytes) -> Iterator[_Running]:
-    """All processes of this user, for root of all users, marked if they inherited a variable; none without /proc."""
-    if not _PROCESSES.is_dir():
-        return
-    user = os.geteuid()
-    for number in filter(str.isdecimal, os.listdir(_PROCESSES)):
-        folder = f"{_PROCESSES}/{number}"
-        with suppress(OSError):  # it may end meanwhile
-            if user and os.stat(folder).st_uid != user:
-                continue
-            # number (name, with any letters) state parent group session …
-            state, parent, _, session = _content(f"{folder}/stat").rpartition(b")")[2].split()[:4]
-            if state in (b"Z", b"X"):
-                continue
-            variables: list[bytes] = []
-            with suppress(PermissionError, ProcessLookupError):  # one that is ending may have no memory left to read
-                variables = _content(f"{folder}/environ").split(b"\0")
-            yield _Running(int(number), int(parent), int(session), variable in variables)
-
-
-def _content(path: str) -> bytes:
-    with open(path, "rb", buffering=0) as file:
-        return file.read()
 
 
 @contextmanager
@@ -184,8 +163,7 @@ class Terminated(KeyboardInterrupt):
 def ending_by_signals(again: bool = False) -> Iterator[None]:
     """Raise `Terminated` for signals that would end the process at once, so that it can clean up first.
 
-    A signal that is ignored, as under `nohup`, or that has another handler is left alone, and so are all signals
-    outside the main thread.
+    A signal that is ignored, as under `nohup`, or handled is left alone, and so are all outside the main thread.
 
     again : whether the signal, when the block has been left, ends the process as usual
     """
@@ -205,9 +183,5 @@ def ending_by_signals(again: bool = False) -> Iterator[None]:
 
 
 def how(status: int | None) -> str:
-    """How a process ended, in words.
-
-    >>> how(7), how(-9)
-    ('with status 7', 'by signal 9')
-    """
+    """How a process ended, in words."""
     return f"by signal {-status}" if status is not None and status < 0 else f"with status {status}"

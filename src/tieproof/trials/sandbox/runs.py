@@ -6,20 +6,13 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from tieproof.trials.sandbox.limits import FILES, ProgramLimits, group, launched
 from tieproof.trials.sandbox.processes import ProcessTree, undisturbed
 
 LATE, TOO_MUCH = "late", "too much output"  # what a program has exceeded: its time, or what it may print and write
 _PAUSES = (0.0005, 0.1)  # the shortest and longest pause between two looks at a program, in seconds
-
-
-class Ended(NamedTuple):
-    """How a program ended."""
-
-    status: int | None  # its exit status; None if the system does not release it
-    exceeded: str | None  # `LATE` or `TOO_MUCH` if it was therefore ended; otherwise None
 
 
 def run(
@@ -30,8 +23,10 @@ def run(
     too_much: Callable[[float], bool] = lambda used: False,
     scratch: Sequence[str] = (),
     **options: Any,
-) -> Ended:
+) -> tuple[int | None, str | None]:
     """Run a program until it ends or exceeds a limit; its standard input is empty.
+
+    Returns its exit status, None if the system does not release it, and `LATE` or `TOO_MUCH` if that ended it.
 
     limits : None for none, as on systems that have none
     too_much : whether it has printed or written too much, given the bytes in `scratch`
@@ -51,7 +46,7 @@ def run(
             exceeded = _exceeded(tree, seconds, lambda: too_much(usage()))
         finally:
             status = tree.end() if tree else None
-    return Ended(status, exceeded)
+    return status, exceeded
 
 
 def _exceeded(tree: ProcessTree, seconds: float, too_much: Callable[[], bool]) -> str | None:

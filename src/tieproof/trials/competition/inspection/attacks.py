@@ -9,6 +9,7 @@ import csv
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -29,22 +30,20 @@ must not exceed (damage) or must equal (same), or what is shown if a guess is th
 class Secret(NamedTuple):
     """The truth that the platform keeps: the path of its file in the folder of the truth, and its rows of cells."""
 
-    place: Path
-    rows: list[list[str]]
+    place: Path = Path()
+    rows: Sequence[list[str]] = ()  # none if there is no file that could be changed
 
 
-def secret_in(folder: Path) -> Secret | None:
+def secret_in(folder: Path) -> Secret:
     """The only table in the folder of the truth: a .csv, or a .txt with cells separated by spaces."""
     tables = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in (".csv", ".txt")]
-    if len(tables) != 1:
-        return None
-    (path,) = tables
-    lines = [line for line in path.read_text(encoding="utf-8-sig", errors="replace").splitlines() if line.strip()]
-    try:
+    with suppress(ValueError, csv.Error):
+        (path,) = tables
+        text = path.read_text(encoding="utf-8-sig", errors="replace")
+        lines = [line for line in text.splitlines() if line.strip()]
         rows = list(csv.reader(lines)) if path.suffix.lower() == ".csv" else [line.split() for line in lines]
-    except csv.Error:
-        return None
-    return Secret(path.relative_to(folder), rows)
+        return Secret(path.relative_to(folder), rows)
+    return Secret()
 
 
 class Material(NamedTuple):
@@ -54,7 +53,7 @@ class Material(NamedTuple):
     random: np.random.Generator
     public: Mapping[str, Path]  # the files that participants get, by name; empty if the bundle has none
     task: str = ""
-    secret: Secret | None = None  # the truth, if its file can be changed; only guesses use it
+    secret: Secret = Secret()  # only guesses use it
 
 
 WriteSubmission = Callable[[Path], object]  # a function that writes a submission into an empty folder
@@ -101,10 +100,7 @@ def _make_blindly(system: BlindSystem, material: Material) -> WriteSubmission:
     return material.form.handing_in(material.form.ids, system(dice, count, width))
 
 
-def random_system(material: Material) -> WriteSubmission:
-    """The submission of a random system, with which blind systems are compared."""
-    return _make_blindly(Dice.plain, material)
-
+random_system = partial(_make_blindly, Dice.plain)  # makes what the submissions of blind systems are compared with
 
 BLIND = [
     FileAttack(attack.name, partial(_make_blindly, attack.rows), attack.does, attack.why, "blind", attack.fixed)
@@ -113,11 +109,8 @@ BLIND = [
 ]
 """The attacks by the blind systems of an audit."""
 
-ARC = 1.0
-"""The angle, in radians, over which ranks are spread, so that neighboring ranks are near under every distance."""
-
-Fact = Callable[[Material], FloatArray | None]
-"""A function that returns a number for each row, near for items that are alike in a fact; None if it is unknown."""
+ARC = 1.0  # the angle over which ranks are spread, in radians; neighboring ranks are near under every distance
+Fact = Callable[[Material], FloatArray | None]  # a number for each row, near for alike items; None if unknown
 
 
 def _make_knowing(fact: Fact, material: Material) -> WriteSubmission | None:
@@ -164,13 +157,9 @@ def _numbers_in_names(material: Material) -> FloatArray | None:
     return np.array([float(each[-1][-15:]) for each in numbers])
 
 
-def _words_of_names(material: Material) -> FloatArray | None:
-    """The beginning of each name, up to the first digit or separator, as a number."""
-    return _kinds_of(material, [re.split(r"[\d_\-./ ]", name, maxsplit=1)[0] for name in material.form.ids])
-
-
-def _kinds_of(material: Material, words: Sequence[str]) -> FloatArray | None:
-    """A number for each word; None if all words are equal, or all are different."""
+def _beginnings(cut: Callable[[str], str], material: Material) -> FloatArray | None:
+    """A number for each beginning of a name; None if all of these are equal, or all are different."""
+    words = list(map(cut, material.form.ids))
     distinct = sorted(set(words))
     if not material.form.names_rows or not 1 < len(distinct) < len(words):
         return None
@@ -189,8 +178,8 @@ def _of_files(material: Material, measured: Callable[[os.stat_result], float]) -
 FACTS: dict[str, Fact] = {
     "order of the items": lambda material: np.arange(len(material.form.ids), dtype=np.float64),
     "numbers in names": _numbers_in_names,
-    "words in names": _words_of_names,
-    "first letters": lambda material: _kinds_of(material, [name[:1] for name in material.form.ids]),
+    "words in names": partial(_beginnings, lambda name: re.split(r"[\d_\-./ ]", name, maxsplit=1)[0]),
+    "first letters": partial(_beginnings, lambda name: name[:1]),
     "file sizes": lambda material: _of_files(material, lambda status: status.st_size),
     "file dates": lambda material: _of_files(material, lambda status: status.st_mtime),
 }

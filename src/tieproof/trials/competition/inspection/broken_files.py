@@ -16,9 +16,7 @@ from tieproof.trials.competition.inspection.attacks import FileAttack, Material,
 from tieproof.trials.findings import told
 
 KEPT = 10  # one in this many items is kept
-WIDE, MOST_NUMBERS = 100_000, 50_000_000
-"""The dimensions of vectors that are too wide, and the most numbers in all of them together."""
-
+WIDE, MOST_NUMBERS = (100_000, 50_000_000)  # dimensions of too wide vectors, and the most numbers in all of them
 Rows = tuple[Sequence[str], Array]  # ids and rows of a submission
 
 
@@ -37,14 +35,10 @@ def _missing(material: Material) -> Rows:
 
 
 def _strangers(material: Material) -> Rows:
-    form = material.form
-    count = len(form.ids)
-    digits = all(name.isdigit() for name in form.ids)
-    longest = max(map(int, form.ids)) + 1 if digits else 0
-    names = [
-        str(longest + at) if digits else f"stranger{at} d{at}" if form.is_run else f"stranger{at}"
-        for at in range(count)
-    ]
+    form, digits = material.form, all(name.isdigit() for name in material.form.ids)
+    first = max(map(int, form.ids)) + 1 if digits else 0
+    name = "{0}" if digits else "stranger{0} d{0}" if form.is_run else "stranger{0}"
+    names = [name.format(first + at) for at in range(len(form.ids))]
     return [*form.ids, *names], np.concatenate([form.rows, form.rows[::-1]])
 
 
@@ -77,9 +71,7 @@ for folder in ("/app/output", "/output", "."):
 """
 
 GIANT = 64 * 10**9  # the apparent size of a giant file in bytes; they are not stored
-CLIMBED, INSIDE = "climbed_out_of_a_submission", "stayed_in_a_submission"
-"""Two files of an archive: the path of the first leads out of its folder."""
-
+CLIMBED, INSIDE = "climbed_out_of_a_submission", "stayed_in_a_submission"  # files of an archive; the first leads out
 STEPS = "../" * 8
 
 
@@ -170,4 +162,3 @@ MAKERS: dict[str, Callable[[Material], WriteSubmission]] = {
 }
 
 ATTACKS = [FileAttack(name, make, **told(name, "check")) for name, make in MAKERS.items()]
-"""The attacks by invalid files and by a changed sample."""

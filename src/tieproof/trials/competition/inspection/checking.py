@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, about
 from tieproof.kit import NARROWEST, WIDTH, check_whole, progress_bar, table
 from tieproof.trials.competition.inspection import broken_files, guessing
 from tieproof.trials.competition.inspection.attacks import BLIND, LEAKS, FileAttack, Material, Secret, secret_in
@@ -24,17 +24,14 @@ from tieproof.trials.competition.inspection.tasks import Task
 from tieproof.trials.competition.platforms import tasks_of
 from tieproof.trials.findings import Finding, Report, Verdict, bad, check_attacks, found_by, in_a_sentence, wrapped
 from tieproof.trials.sandbox import bubblewrap
-from tieproof.trials.sandbox.folders import check_plain, sweep, temporary_folder
+from tieproof.trials.sandbox.folders import below, sweep, temporary_folder
 from tieproof.trials.sandbox.processes import ending_by_signals
 
+# All attacks by name, in the order in which they run.
 ATTACKS: dict[str, FileAttack] = {
     attack.name: attack for attack in (*BLIND, *broken_files.ATTACKS, *guessing.ATTACKS, *LEAKS)
 }
-"""All attacks by name, in the order in which they run."""
-
-CLIMBING = "hill climbing"
-"""The attack whose detail is always shown, because every score reveals something about the labels."""
-
+CLIMBING = "hill climbing"  # its detail is always shown, because every score reveals something about the labels
 HEADER = ("attack", "verdict", "score", "baseline", "random")
 
 
@@ -72,7 +69,7 @@ class CheckReport(Report):
 
     def to_dict(self) -> dict[str, Any]:
         """The whole report as plain values; in a finding, `task` replaces `measure`."""
-        findings = [finding.to_dict() for finding in self.findings]
+        findings, tasks = [finding.to_dict() for finding in self.findings], map(asdict, self.tasks)
         for each in findings:
             each["task"] = each.pop("measure")
             del each["reproduce"], each["renamed"]
@@ -83,9 +80,7 @@ class CheckReport(Report):
             "seed": self.seed,
             "exploitable": self.exploitable,
             "held": self.held,
-            "tasks": [
-                {key: None if value != value else value for key, value in asdict(task).items()} for task in self.tasks
-            ],
+            "tasks": [{key: None if value != value else value for key, value in task.items()} for task in tasks],
             "findings": findings,
         }
 
@@ -101,12 +96,10 @@ class CheckReport(Report):
             rows = [_cells(finding, task) for finding in self.findings if finding.measure == task.name]
             parts += [wrapped(f"{task.name}:", width), table(HEADER, [rows], width, color)]
         parts.append("\n".join(wrapped(text, width) for text in _sentences(self)))
-        for finding in self.findings:
-            if finding.attack == CLIMBING and finding.verdict.harmless:
-                parts.append(wrapped(f"{finding.attack}, {finding.measure}: {finding.detail}", width))
-        for finding in bad(self.findings):
-            parts.append(wrapped(f"{finding.attack}, {finding.measure}, {finding.verdict}: {finding.detail}", width))
-        return "\n\n".join(parts)
+        climbed = [finding for finding in self.findings if finding.attack == CLIMBING and finding.verdict.harmless]
+        told = [f"{finding.attack}, {finding.measure}: {finding.detail}" for finding in climbed]
+        told += [f"{each.attack}, {each.measure}, {each.verdict}: {each.detail}" for each in bad(self.findings)]
+        return "\n\n".join([*parts, *(wrapped(text, width) for text in told)])
 
 
 def _cells(finding: Finding, task: TaskScale) -> Sequence[str]:
@@ -180,7 +173,8 @@ def check(
         raise InputError(f"time_limit must be a number of seconds above 0, not {time_limit!r}.", "time_limit")
     sweep()
     with temporary_folder() as room, ending_by_signals(again=True):
-        platform, tasks = tasks_of(Path(bundle), room)
+        with about("bundle"):
+            platform, tasks = tasks_of(Path(bundle), room)
         trials = len(tasks) * (len(chosen) + DRAWS + 1)
         bar = progress_bar(trials, "submissions", 1) if progress else nullcontext(lambda _: None)
         scales, findings = [], list[Finding]()
@@ -208,9 +202,9 @@ def _begun(
     if not sample.exists():
         raise InputError(f"{sample} does not exist; pass a submission that the program accepts.", "submission")
     if sample.is_dir():
-        check_plain(sample)
+        below(sample)  # refuses what is no file, folder or link
     form = form_of(sample)
-    secrets: list[Secret | None] = []
+    secrets: list[Secret] = []
 
     def hand_in(folder: Path) -> None:
         if sample.is_file():

@@ -1,6 +1,5 @@
 """The form of a submission, taken from a sample, for writing submissions with other ids and numbers."""
 
-import csv
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +12,7 @@ from tieproof.errors import InputError
 from tieproof.kit import Array, fits, is_number, npy, reading
 from tieproof.trials.competition.inspection.tasks import part_of
 from tieproof.trials.competition.scoring import name_of
-from tieproof.trials.competition.truth import table
+from tieproof.trials.competition.truth import rows_in, table
 
 SUBMISSION = "a submission"
 LISTS = "documents"  # the column with lists of documents, on Kaggle
@@ -41,10 +40,7 @@ class SubmissionForm(NamedTuple):
 
 
 def form_of(sample: Path) -> SubmissionForm:
-    """The form of a submission, which is a file, or a folder with one file whose numbers can be replaced.
-
-    Raises InputError if there is no such file, or more than one.
-    """
+    """The form of a file, or of the only file of a folder whose numbers can be replaced; InputError without one."""
     if (sample / "predictions.json").is_file():
         return _of_jobs(sample)
     files = [sample] if sample.is_file() else sorted(path for path in sample.rglob("*") if path.is_file())
@@ -71,7 +67,7 @@ def _of_npz(path: Path) -> SubmissionForm | None:
     (matrix,) = matrices
     rows = arrays[matrix]
     lists = [name for name, each in arrays.items() if each.shape == rows.shape[:1]]
-    ids = tuple(map(str, arrays[lists[0]].tolist())) if lists else _numbered(rows)
+    ids = tuple(map(str, arrays[lists[0]].tolist() if lists else range(len(rows))))
 
     def write(path: Path, ids: Sequence[str], rows: Array) -> None:
         kept = {name: array for name, array in arrays.items() if name not in (matrix, *lists[:1])}
@@ -94,13 +90,12 @@ def _of_npy(path: Path) -> SubmissionForm | None:
         with path.open("wb") as file:
             np.save(file, rows, allow_pickle=False)
 
-    return SubmissionForm("", _numbered(rows), rows, write, names_rows=False)
+    return SubmissionForm("", tuple(map(str, range(len(rows)))), rows, write, names_rows=False)
 
 
 def _of_csv(path: Path) -> SubmissionForm | None:
     """The form of a table, with or without a header, whose first column has ids and whose others have numbers."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        cells = [row for row in csv.reader(file) if row]
+    cells = rows_in(path)
     if cells[0][1:] == [LISTS]:
         return _of_lists(cells)
     headers = [] if all(map(is_number, cells[0][1:])) and cells[0][0].lower() != "id" else cells[:1]
@@ -113,9 +108,8 @@ def _of_csv(path: Path) -> SubmissionForm | None:
         return None
 
     def write(path: Path, ids: Sequence[str], rows: Array) -> None:
-        head = (
-            [[headers[0][0], *range(rows.shape[1])]] if headers and rows.shape[1] != len(headers[0]) - 1 else headers
-        )
+        width = rows.shape[1]
+        head = headers if width == len(cells[0]) - 1 else [[header[0], *range(width)] for header in headers]
         lines = [(each, *row) for each, row in zip(ids, rows.tolist(), strict=True)]
         path.write_text(table([*head, *lines]), encoding="utf-8")
 
@@ -182,10 +176,9 @@ def _of_jobs(sample: Path) -> SubmissionForm:
 
     def write(path: Path, ids: Sequence[str], rows: Array) -> None:
         """Write predictions.json and the output of each job; unknown items copy the first job of the sample."""
+        outputs: Any = zip(ids, rows.tolist(), strict=True)
         if is_run:
-            outputs: list[tuple[str, Any]] = [(query, dict(pairs)) for query, pairs in _by_query(ids, rows).items()]
-        else:
-            outputs = list(zip(ids, rows.tolist(), strict=True))
+            outputs = ((query, dict(pairs)) for query, pairs in _by_query(ids, rows).items())
         written = []
         for number, (name, output) in enumerate(outputs):
             model = models.get(name) or next(iter(models.values()))
@@ -205,15 +198,5 @@ def _output_of(job: dict[str, Any]) -> str:
     return str(job["outputs"][0]["interface"]["relative_path"])
 
 
-FORMS: dict[str, Callable[[Path], SubmissionForm | None]] = {
-    ".npz": _of_npz,
-    ".npy": _of_npy,
-    ".csv": _of_csv,
-    ".txt": _of_run,
-    ".run": _of_run,
-}
-"""The functions that read the form of a file, by its extension."""
-
-
-def _numbered(rows: Array) -> tuple[str, ...]:
-    return tuple(map(str, range(len(rows))))
+# The functions that read the form of a file, by its extension.
+FORMS = {".npz": _of_npz, ".npy": _of_npy, ".csv": _of_csv, ".txt": _of_run, ".run": _of_run}

@@ -7,7 +7,8 @@ differs tells which guess is right. The guess replaces the truth only in the tem
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
@@ -23,9 +24,7 @@ from tieproof.trials.competition.inspection.judging import Scored, TaskTrial
 from tieproof.trials.competition.truth import GALLERY, GROUP, ID, LABEL, QUERY, ROLE, table
 from tieproof.trials.findings import Finding, Verdict, told
 
-LISTED, TRIED = 10, 100
-"""The number of documents that a run lists for each query, and of queries for which a pair is searched."""
-
+LISTED, TRIED = 10, 100  # documents that a run lists for each query, and queries for which a pair is searched
 USAGE = "Usage"  # the column of Kaggle's solution with the part that a row belongs to, which is the name of the task
 CLIMBS = 8  # the most submissions by which hill climbing tries to tell one label
 
@@ -65,7 +64,7 @@ class GuessedItem(NamedTuple):
 
 def _items_of(material: Material) -> list[GuessedItem]:
     """The items of a sample in random order, if the truth is a table with id and label, or has one label per line."""
-    form, rows = material.form, material.secret.rows if material.secret else []
+    form, rows = material.form, material.secret.rows
     header = rows[0] if rows else []
     named = {ID, LABEL} <= set(header)
     if form.is_run or len(set(map(len, rows))) != 1 or not (named or len(header) == 1):
@@ -92,10 +91,7 @@ def _pair_of(items: Sequence[GuessedItem], same: bool) -> tuple[GuessedItem, Gue
 
 
 def _two_pairs(material: Material) -> Game | None:
-    """Two pairs of equal vectors, of which the first shares a label; the guess is that the second does instead.
-
-    All other items have one vector. So the guess only exchanges values of single queries, and no mean changes.
-    """
+    """Two pairs of equal vectors, of which the first shares a label; the guess is that the second does instead."""
     if material.form.is_run:
         return _two_queries(material)
     items = _items_of(material)
@@ -103,6 +99,7 @@ def _two_pairs(material: Material) -> Game | None:
     other = alike and _pair_of([item for item in items if item not in alike], same=False)
     if not alike or not other:
         return None
+    # All other items have one vector, so the guess only exchanges values of single queries, and no mean changes.
     rows = np.zeros((len(material.form.ids), max(material.form.rows.shape[1], 3)))
     rows[:, 0] = 1
     for direction, pair in enumerate((alike, other), 1):
@@ -129,22 +126,21 @@ def _game_of_vectors(
     material: Material, items: Sequence[GuessedItem], submitted: Array, *pairs: tuple[GuessedItem, GuessedItem]
 ) -> Game:
     """The game of a submission; in the guess, the items of each pair have exchanged their labels and groups."""
-    secret = material.secret
-    assert secret is not None
-    guess, header = [[*row] for row in secret.rows], secret.rows[0]
+    rows = material.secret.rows
+    guess, header = [[*row] for row in rows], rows[0]
     columns = [header.index(name) for name in (LABEL, GROUP) if name in header] or [0]
     for one, other in pairs:
         for at in columns:
-            guess[one.row][at], guess[other.row][at] = secret.rows[other.row][at], secret.rows[one.row][at]
+            guess[one.row][at], guess[other.row][at] = rows[other.row][at], rows[one.row][at]
     labels = len({item.label for item in items})
     hand_in = material.form.handing_in(material.form.ids, submitted)
-    return Game(hand_in, secret, guess, "whether two items share a label", "label", len(items), labels)
+    return Game(hand_in, material.secret, guess, "whether two items share a label", "label", len(items), labels)
 
 
-def _relevant_in(secret: Secret | None) -> dict[str, list[str]]:
+def _relevant_in(secret: Secret) -> dict[str, list[str]]:
     """The relevant documents of each query, if the truth is a table of judgments (qrels)."""
     relevant: dict[str, list[str]] = {}
-    for row in secret.rows if secret and {len(row) for row in secret.rows} == {4} else ():
+    for row in secret.rows if {len(row) for row in secret.rows} == {4} else ():
         if row[3].isdigit() and int(row[3]):
             relevant.setdefault(row[0], []).append(row[2])
     return relevant
@@ -183,7 +179,6 @@ def _game_of_run(
     queries: Sequence[str],
 ) -> Game:
     """The game of a run; the guess swaps names in a column of the judgments, of these queries or of all."""
-    assert material.secret is not None
     guess = [[*row] for row in material.secret.rows]
     for row in guess:
         if row[0] in (queries or (row[0],)):
@@ -201,10 +196,8 @@ def _judge_guessing(trial: TaskTrial, attack: FileAttack, game: WriteSubmission)
         if each.problem is not None:
             return trial.without_score(attack, each)
     real, guess = outcomes[:2]
-    told = differences([each.shown for each in outcomes])
-    if real.numbers != guess.numbers:
-        scores = [*real.numbers.values(), *guess.numbers.values()]
-        told = [word for word in told if not _is_one_of(word, scores)]
+    scores = [*real.numbers.values(), *guess.numbers.values()] if real.numbers != guess.numbers else []
+    told = [word for word in differences([each.shown for each in outcomes]) if not _is_one_of(word, scores)]
     if not told:
         return trial.finding(attack, Verdict.HELD, real.score, f"{attack.does}: only scores tell guesses apart.")
     detail = (
@@ -215,31 +208,20 @@ def _judge_guessing(trial: TaskTrial, attack: FileAttack, game: WriteSubmission)
 
 
 def differences(shown: Sequence[str]) -> list[str]:
-    """The words of a text that depend on the guess and on nothing else, such as the time.
-
-    shown : the text for the truth, for the guess, for the truth again, and for the guess again
-
-    >>> differences(["at 1: 7f, 0.5", "at 2: 8a, 0.5", "at 3: 7f, 0.5", "at 4: 8a, 0.5"])
-    ['7f']
-    """
+    """The words that depend on the guess alone, of the text for the truth, the guess, and both of them again."""
     words = zip(*(re.findall(r"[\w.+-]+", text) for text in shown), strict=False)
     return [real for real, guess, again, guess_again in words if real == again != guess == guess_again]
 
 
 def _is_one_of(word: str, scores: Sequence[float]) -> bool:
-    try:
+    with suppress(ValueError):
         value = float(word)
-    except ValueError:
-        return False
-    return any(abs(value - score) <= 0.5 * 10.0 ** -_digits_of(value) + rounding(score) for score in scores)
+        return any(abs(value - score) <= 0.5 * 10.0 ** -_digits_of(value) + rounding(score) for score in scores)
+    return False
 
 
 def _digits_of(value: float) -> int:
-    """The number of decimal digits of a number.
-
-    >>> _digits_of(0.25), _digits_of(1.0), _digits_of(1e-07)
-    (2, 0, 7)
-    """
+    """The number of decimal digits of a number."""
     return max(0, -int(Decimal(repr(value)).normalize().as_tuple().exponent)) if math.isfinite(value) else 0
 
 
@@ -273,7 +255,6 @@ def _climb_in_words(
 ) -> Iterator[str]:
     """What a submission reveals at least, and what any attack can learn at most.
 
-    outcomes : those of all submissions, for both truths
     needed : the number of submissions that answered the question; None if none of those tried did
     limit : the most submissions of a participant; None if the bundle does not say
     cost, revealed : how many submissions reveal one label, and how many labels the allowed ones reveal
@@ -297,14 +278,8 @@ def _climb_in_words(
         yield "To reveal less, allow fewer submissions, show fewer digits or numbers, or use more items."
 
 
-GAMES: dict[str, Callable[[TaskTrial, FileAttack, WriteSubmission], Finding]] = {
-    "guessing": _judge_guessing,
-    "climbing": _judge_climbing,
-}
-"""The functions that judge attacks that are scored for the truth and for a guess, by their kinds."""
+# The functions that judge attacks that are scored for the truth and for a guess, by their kinds.
+GAMES = {"guessing": _judge_guessing, "climbing": _judge_climbing}
 
-ATTACKS = [
-    FileAttack(name, make, **told(name, "check"))
-    for name, make in {"offline guessing": _two_pairs, "hill climbing": _one_pair}.items()
-]
-"""The attacks on what is shown about the truth."""
+MAKERS = {"offline guessing": _two_pairs, "hill climbing": _one_pair}
+ATTACKS = [FileAttack(name, make, **told(name, "check")) for name, make in MAKERS.items()]

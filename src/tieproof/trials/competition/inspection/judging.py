@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from tieproof.kit import in_one_line
 from tieproof.trials.audit.luck import Luck, differ, rounding
@@ -15,8 +15,6 @@ from tieproof.trials.competition.inspection.tasks import Program, ProgramRun, Ta
 from tieproof.trials.findings import Finding, Verdict
 from tieproof.trials.sandbox.folders import PREFIX, entries, temporary_folder
 
-Problem = Literal["refused", "crashed", "timed out", "executed", "climbed"]
-
 TRACEBACK = "Traceback (most recent call last)"
 REFUSING = (ValueError, AssertionError)
 PLAIN = (RuntimeError, Exception, SystemExit)
@@ -25,10 +23,10 @@ DEEPEST = 30  # the depth down to which folders are searched for what an attack 
 
 
 class Scored(NamedTuple):
-    """What scoring a submission gave: its score, or why it has none, with the message."""
+    """What scoring a submission gave: its score, or the verdict on why it has none, with the message."""
 
     score: float | None
-    problem: Problem | None = None
+    problem: Verdict | None = None
     message: str = ""
     numbers: Mapping[str, float] = {}  # all numbers that the run has left, by name
     shown: str = ""  # all text of the run that a participant sees
@@ -59,12 +57,14 @@ class Scorer(NamedTuple):
         """The outcome of a run, given the new files that it made."""
         names = {path.name for path in new}
         if MARK in names:
-            return Scored(None, "executed", "the submission was unpickled, and the code in it was executed")
+            message = "the submission was unpickled, and the code in it was executed"
+            return Scored(None, Verdict.EXPLOITABLE, message)
         inside = [path.parent for path in new if path.name == INSIDE]
         if any(path.name == CLIMBED and not any(map(path.is_relative_to, inside)) for path in new):
-            return Scored(None, "climbed", "the archive was unpacked, and wrote outside of its folder")
+            return Scored(None, Verdict.EXPLOITABLE, "the archive was unpacked, and wrote outside of its folder")
         if run.status is None:
-            return Scored(None, "timed out", f"scoring took more than {self.seconds:g} seconds, or printed too much")
+            message = f"scoring took more than {self.seconds:g} seconds, or printed too much"
+            return Scored(None, Verdict.TIMED_OUT, message)
         if run.status:
             return _failed(run.err)
         try:
@@ -72,24 +72,24 @@ class Scorer(NamedTuple):
             score = numbers[self.task.key] if self.task.key else next(iter(numbers.values()))
             return Scored(score, numbers=numbers, shown=self.task.shown(program, run))
         except Exception as error:  # whatever the program wrote is data, and may be nested or spelled in any way
-            return Scored(None, "crashed", f"the scoring program left no score: {_shortened(repr(error))}")
+            return Scored(None, Verdict.CRASHED, f"the scoring program left no score: {_shortened(repr(error))}")
 
 
 def _failed(said: str) -> Scored:
     """The outcome of a program that ended with an error: a refusal if it printed a message, otherwise a crash."""
     last = said.strip().rpartition("\n")[2]
     if TRACEBACK not in said:
-        return Scored(None, "refused" if last else "crashed", _shortened(last) or "it failed without a message")
+        verdict = Verdict.REFUSED if last else Verdict.CRASHED
+        return Scored(None, verdict, _shortened(last) or "it failed without a message")
     kind, _, words = last.partition(": ")
     known = getattr(builtins, kind, None)
     refuses = known is None or known in PLAIN or (isinstance(known, type) and issubclass(known, REFUSING))
-    return Scored(None, "refused" if refuses and words else "crashed", _shortened(last))
+    return Scored(None, Verdict.REFUSED if refuses and words else Verdict.CRASHED, _shortened(last))
 
 
 def _shortened(text: str) -> str:
     """A message in one line that fits into a report, without the temporary folders of a trial."""
-    plain = re.sub(rf"/\S*/{PREFIX}[^/\s]+/room", "", in_one_line(text))
-    plain = plain.rstrip(".")
+    plain = re.sub(rf"/\S*/{PREFIX}[^/\s]+/room", "", in_one_line(text)).rstrip(".")
     return plain if len(plain) <= LONGEST_MESSAGE else f"{plain[:LONGEST_MESSAGE]}…"
 
 
@@ -101,9 +101,7 @@ def _files_in(folder: Path) -> list[Path]:
 DRAWS = 12  # the number of random systems that each task scores
 REDRAWS = 12  # the number of further draws of a blind system that seems to gain
 GAIN = 3.0  # the number of standard deviations of random systems that a gain must exceed
-CERTAIN = 6.0
-"""The number of standard deviations by which a leak must exceed random systems, and the number of standard errors by
-which the mean of a blind system must exceed them, to count as a gain."""
+CERTAIN = 6.0  # the same for a leak, and the number of standard errors that the gain of a blind system must exceed
 
 
 class TaskTrial(NamedTuple):
@@ -127,9 +125,7 @@ class TaskTrial(NamedTuple):
 
     def without_score(self, attack: FileAttack, outcome: Scored) -> Finding:
         """The finding on a submission that got no score."""
-        gained = outcome.problem in ("executed", "climbed")
-        verdict = Verdict.EXPLOITABLE if gained else Verdict(str(outcome.problem))
-        return self.finding(attack, verdict, None, f"{outcome.message}.")
+        return self.finding(attack, outcome.problem or Verdict.CRASHED, None, f"{outcome.message}.")
 
 
 def _judge_blind(trial: TaskTrial, attack: FileAttack, score: float) -> Finding:
@@ -138,8 +134,8 @@ def _judge_blind(trial: TaskTrial, attack: FileAttack, score: float) -> Finding:
         return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: not better than random systems.")
     numbers = range(1, 2 if attack.fixed else REDRAWS + 1)
     submissions = (attack.submission(trial.material(attack.name, number)) for number in numbers)
-    again = [trial.scorer(submission) for submission in submissions if submission is not None]
-    confirmed = Luck.of([outcome.score if outcome.score is not None else math.nan for outcome in again])
+    again = (trial.scorer(submission).score for submission in submissions if submission is not None)
+    confirmed = Luck.of([math.nan if score is None else score for score in again])
     if not (math.isfinite(confirmed.mean) and _gains(trial, confirmed)):
         return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: better than random systems only by luck.")
     detail = f"{attack.does}: better than random systems, though it does not look at any input."
@@ -177,12 +173,7 @@ def _judge_same(trial: TaskTrial, attack: FileAttack, score: float) -> Finding:
     return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: the same score.")
 
 
-JUDGES: dict[str, Callable[[TaskTrial, FileAttack, float], Finding]] = {
-    "blind": _judge_blind,
-    "leak": _judge_leak,
-    "damage": _judge_damage,
-    "same": _judge_same,
-}
+JUDGES = {"blind": _judge_blind, "leak": _judge_leak, "damage": _judge_damage, "same": _judge_same}
 
 
 def luck_of(scorer: Scorer, material: Callable[[str, int], Material], advance: Callable[[int], None]) -> Luck:

@@ -20,24 +20,15 @@ from typing import Any, NamedTuple
 
 from tieproof.errors import InputError
 from tieproof.kit import reading
-from tieproof.trials.sandbox import bubblewrap, runs
+from tieproof.trials.sandbox import bubblewrap, folders, runs
 from tieproof.trials.sandbox.bubblewrap import SealedRoom, environment, sealed
-from tieproof.trials.sandbox.folders import (
-    DEEPEST,
-    below,
-    entries,
-    hand_over,
-    opened_file,
-    outermost,
-    python_folders,
-    size_by,
-)
 from tieproof.trials.sandbox.limits import FILES, ProgramLimits
 from tieproof.trials.sandbox.processes import how
 
 MOST_LETTERS = 1_000_000
 MOST_MEMORY = 16 * 2**30
 MOST_WRITTEN = 2**30  # the most bytes of memory that a program may use, and that it may write into one file
+_PYTHON = re.compile(r"(/usr/bin/|/usr/local/bin/)?python(3(\.\d+)?)?")  # a word that names any Python
 
 
 class Program(NamedTuple):
@@ -65,11 +56,12 @@ def run(program: Program, seconds: float) -> ProgramRun:
     """Run the program until it ends or exceeds a limit; all processes that it started are ended with it."""
     if any("\0" in word for word in program.command):
         raise InputError(f"The command {[*program.command]} has a null character. Remove it.", "bundle")
-    words, variables, within = [_python_of(word) for word in program.command], environment("/tmp"), None
+    words = [sys.executable if _PYTHON.fullmatch(word) else word for word in program.command]
+    variables, within = environment("/tmp"), None
     if bubblewrap.works():
         for folder in program.folders.values():
-            hand_over(folder)
-        shown = {str(place): place for place in outermost(python_folders())}
+            folders.hand_over(folder)
+        shown = {str(place): place for place in folders.outermost(folders.python_folders())}
         words = sealed(words, SealedRoom(program.within, shown, program.folders), variables, MOST_WRITTEN)
     else:
         words, within = _replaced(words, program), program.here(program.within)
@@ -79,19 +71,12 @@ def run(program: Program, seconds: float) -> ProgramRun:
 
         def too_much(used: float) -> bool:
             size_now, count_now = _on_disk(program)
-            printed = max(size_by(os.fstat(each.fileno())) for each in (out, err))
+            printed = max(folders.size_by(os.fstat(each.fileno())) for each in (out, err))
             return printed > MOST_LETTERS or max(used, size_now - size) > MOST_WRITTEN or count_now - count > FILES
 
+        limits, scratch = ProgramLimits(MOST_MEMORY, MOST_WRITTEN), bubblewrap.SCRATCH if bubblewrap.works() else ()
         status, exceeded = runs.run(
-            words,
-            variables,
-            ProgramLimits(MOST_MEMORY, MOST_WRITTEN),
-            seconds,
-            too_much,
-            bubblewrap.SCRATCH if bubblewrap.works() else (),
-            cwd=within,
-            stdout=out,
-            stderr=err,
+            words, variables, limits, seconds, too_much, scratch, cwd=within, stdout=out, stderr=err
         )
         printed = []
         for stream in (out, err):
@@ -103,10 +88,7 @@ def run(program: Program, seconds: float) -> ProgramRun:
 
 
 def _on_disk(program: Program) -> tuple[int, float]:
-    """The bytes on disk, without the holes of sparse files, and the number of files in the folders of a program.
-
-    A folder that cannot be listed, because of its mode or the length of its path, counts as infinitely many files.
-    """
+    """The bytes on disk, without the holes of sparse files, and the number of files in the folders of a program."""
     size, count = 0, 0.0
 
     def give_up(error: OSError) -> None:
@@ -115,18 +97,13 @@ def _on_disk(program: Program) -> tuple[int, float]:
 
     with suppress(OSError):
         for folder in program.folders.values():
-            for entry, _ in entries(folder, give_up):
+            for entry, _ in folders.entries(folder, give_up):
                 count += 1
                 if not entry.is_dir(follow_symlinks=False):
                     with suppress(FileNotFoundError):
                         size += 512 * entry.stat(follow_symlinks=False).st_blocks
         return size, count
-    return size, math.inf
-
-
-def _python_of(word: str) -> str:
-    """The path of this Python if a word of a command names any Python; otherwise the word."""
-    return sys.executable if re.fullmatch(r"(/usr/bin/|/usr/local/bin/)?python(3(\.\d+)?)?", word) else word
+    return size, math.inf  # a folder cannot be listed, because of its mode or the length of its path
 
 
 def _replaced(words: Sequence[str], program: Program) -> list[str]:
@@ -154,8 +131,6 @@ Numbers = dict[str, float]
 
 MOST_BYTES = 2**20  # the most bytes of a file of scores
 MOST_SHOWN = 2**25  # the most bytes of all files that a platform shows to participants
-
-
 HANDED_IN = "\0the file that was handed in"  # a word of a command that is replaced by the path of a submission's file
 
 
@@ -179,10 +154,10 @@ class Task(NamedTuple):
     def lay(self, room: Path, submission: Path, place: str) -> Program:
         """The program, whose folders are made in a room, as its platform would make them.
 
-        submission : the folder of a submission, which is moved, because a copy of a giant file is large
-        place : the path of its file within
+        submission, place : the folder of a submission, which is moved, because a copy of a giant file is large; and
+            the path of its file within
         """
-        folders: dict[str, Path] = {}
+        made: dict[str, Path] = {}
         for name, source in {**self.content, self.given: submission}.items():
             here = room / os.path.normpath(f"/{name}").strip("/")  # a path of a stranger, which may lead up
             here.parent.mkdir(parents=True, exist_ok=True)
@@ -192,10 +167,10 @@ class Task(NamedTuple):
                 shutil.move(source, here)
             else:
                 (shutil.copytree if source.is_dir() else shutil.copyfile)(source, here)
-            if not any(name.startswith(f"{folder}/") for folder in folders):
-                folders[name] = here
+            if not any(name.startswith(f"{folder}/") for folder in made):
+                made[name] = here
         words = [f"{self.given}/{place}" if word == HANDED_IN else word for word in self.command]
-        return Program(words, folders, self.within)
+        return Program(words, made, self.within)
 
 
 def part_of(bundle: Path, name: str) -> Path:
@@ -204,8 +179,7 @@ def part_of(bundle: Path, name: str) -> Path:
     if not target.is_relative_to(os.path.realpath(bundle)):
         raise InputError(
             f"{bundle / name} leads to {target}, outside of the bundle, whose program must not read it. Put a copy "
-            "into the bundle.",
-            "bundle",
+            "into the bundle."
         )
     return bundle / name
 
@@ -227,11 +201,10 @@ class Unpacker:
             if self.files < 0 or self.bytes < 0:
                 raise InputError(
                     f"{archive} holds more than {self.most}. Unpack it and give the folder. All archives of a bundle "
-                    "count together.",
-                    "bundle",
+                    "count together."
                 )
-            if any(member.filename.count("/") > DEEPEST for member in members):
-                raise InputError(f"{archive} has folders below more than {DEEPEST} others. Flatten it.", "bundle")
+            if any(member.filename.count("/") > folders.DEEPEST for member in members):
+                raise InputError(f"{archive} has folders below more than {folders.DEEPEST} others. Flatten it.")
             file.extractall(folder)
         return folder
 
@@ -240,14 +213,14 @@ def most_submissions(phase: Mapping[str, Any]) -> int | None:
     """The most submissions of a participant that a phase tells, if it tells any."""
     most = phase.get("max_submissions")
     if most is not None and type(most) is not int:
-        raise InputError(f"max_submissions must be a whole number, not {most!r:.100}.", "bundle")
+        raise InputError(f"max_submissions must be a whole number, not {most!r:.100}.")
     return most
 
 
-def files_by_name(folders: list[Path]) -> dict[str, Path]:
+def files_by_name(places: list[Path]) -> dict[str, Path]:
     """All files below some folders, by name without extension; empty if two files have the same name."""
     files: dict[str, Path] = {}
-    paths = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    paths = [path for place in places for path in sorted(place.rglob("*")) if path.is_file()]
     for path in paths:
         files[path.stem] = path
     return files if len(files) == len(paths) else {}
@@ -255,7 +228,7 @@ def files_by_name(folders: list[Path]) -> dict[str, Path]:
 
 def written_text(path: Path) -> str:
     """The text of a file that a scoring program wrote; OSError unless it is a regular file, not a link, and short."""
-    file = opened_file(path, MOST_BYTES)
+    file = folders.opened_file(path, MOST_BYTES)
     if file is None:
         raise OSError(f"{path.name} is not a regular file of at most {MOST_BYTES:,} bytes")
     with file:
@@ -263,13 +236,11 @@ def written_text(path: Path) -> str:
 
 
 def written_texts(folder: Path) -> Iterator[str]:
-    """The texts of all files in a folder that a scoring program wrote; OSError if they are long, or no plain files.
-
-    Links are left out: the program cannot read what they lead to here.
-    """
+    """The texts of all files in a folder that a program wrote; OSError if they are long, or no plain files."""
     left = MOST_SHOWN
-    for path in sorted(path for path in below(folder) if not path.is_symlink() and not path.is_dir()):
-        file = opened_file(path, left)
+    # Links are left out: the program cannot read what they lead to here.
+    for path in sorted(path for path in folders.below(folder) if not path.is_symlink() and not path.is_dir()):
+        file = folders.opened_file(path, left)
         if file is None:
             raise OSError(f"{path.name} has another name, or the files have more than {MOST_SHOWN:,} bytes")
         with file:
@@ -279,11 +250,7 @@ def written_texts(folder: Path) -> Iterator[str]:
 
 
 def as_numbers(content: object, prefix: str = "") -> Numbers:
-    """The numbers in nested dicts, by their path.
-
-    >>> as_numbers({"aggregates": {"ap": 0.5}, "title": "x"})
-    {'aggregates.ap': 0.5}
-    """
+    """The numbers in nested dicts, by their path, such as `aggregates.ap`."""
     if isinstance(content, dict):
         parts = [as_numbers(value, f"{prefix}.{key}" if prefix else str(key)) for key, value in content.items()]
         return {key: value for part in parts for key, value in part.items()}

@@ -46,7 +46,7 @@ def tasks_of(bundle: Path, room: Path) -> tuple[str, list[Task]]:
     unpack = Unpacker(room, MOST_BYTES, MOST_FILES)
     folder = unpack(bundle) if bundle.is_file() and bundle.suffix.lower() == ZIP else bundle
     if not folder.is_dir():
-        raise InputError(f"{bundle} is not a folder or .zip. Give the bundle that you would upload.", "bundle")
+        raise InputError(f"{bundle} is not a folder or .zip. Give the bundle that you would upload.")
     for name, platform in PLATFORMS.items():
         if all((folder / file).is_file() for file in platform.recognized_by):
             _check_files(folder)
@@ -56,9 +56,9 @@ def tasks_of(bundle: Path, room: Path) -> tuple[str, list[Task]]:
                 raise
             except Exception as error:  # whatever is in the files of a stranger
                 told = " ".join(repr(error).split())[:MOST_TOLD]
-                raise InputError(f"{bundle} is not as {platform.title} expects it: {told}.", "bundle") from error
+                raise InputError(f"{bundle} is not as {platform.title} expects it: {told}.") from error
     known = "; ".join(f"{' and '.join(platform.recognized_by)} ({name})" for name, platform in PLATFORMS.items())
-    raise InputError(f"{bundle} is not a bundle of a known platform; its top level needs {known}.", "bundle")
+    raise InputError(f"{bundle} is not a bundle of a known platform; its top level needs {known}.")
 
 
 def _check_files(bundle: Path) -> None:
@@ -67,4 +67,4 @@ def _check_files(bundle: Path) -> None:
         if path.is_symlink():
             part_of(bundle, str(path.relative_to(bundle)))
             if path.is_dir():
-                raise InputError(f"{path} is a link to a folder. Put the folder itself there.", "bundle")
+                raise InputError(f"{path} is a link to a folder. Put the folder itself there.")

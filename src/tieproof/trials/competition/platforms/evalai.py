@@ -19,19 +19,14 @@ def tasks_in(bundle: Path, unpack: tasks.Unpacker) -> list[tasks.Task]:
     larger = all(split["is_leaderboard_order_descending"] for split in settings["challenge_phase_splits"])
     driver, phases = texts.read("evalai_driver.py.txt"), settings["challenge_phases"]
     truths = [tasks.part_of(bundle, phase["test_annotation_file"]) for phase in phases]
+    folders: dict[str, Path | None] = {PACKAGES: None, TRUTH_FOLDER: None, "/challenge_work": None}
     return [
         tasks.Task(
             str(phase["name"]),
             _sample_of(bundle, phase["codename"]),
             ["python3", "-c", driver, f"{TRUTH_FOLDER}/{truth.name}", tasks.HANDED_IN, phase["codename"], PACKAGES],
             "/challenge_work",
-            {
-                PACKAGES: None,
-                f"{PACKAGES}/challenge_1": package,
-                TRUTH_FOLDER: None,
-                f"{TRUTH_FOLDER}/{truth.name}": truth,
-                "/challenge_work": None,
-            },
+            folders | {f"{PACKAGES}/challenge_1": package, f"{TRUTH_FOLDER}/{truth.name}": truth},
             "/challenge_submission",
             printed_numbers,
             str(schema["default_order_by"]),

@@ -21,7 +21,7 @@ from tieproof.trials.competition.truth import Truth, read_judgments, table
 
 Files = dict[str, bytes | Path]  # the files of a bundle: for each path its content, or a file or folder to copy there
 
-SAMPLE_ITEMS = 100
+SAMPLE_ITEMS = 100  # of the starting kit
 WIDTH = 16  # the number of dimensions of random vectors
 LISTED = 100  # the number of documents that a random run lists for each query
 
@@ -89,11 +89,8 @@ def _random_run(qrels: Path, random: np.random.Generator) -> bytes:
     lines = []
     for query in sorted(judged):
         chosen = random.permutation(len(documents))[:LISTED]
-        scores = np.sort(random.random(len(chosen)))[::-1]
-        lines += [
-            f"{query} Q0 {documents[at]} {rank} {score} random\n"
-            for rank, (at, score) in enumerate(zip(chosen, scores.tolist(), strict=True), 1)
-        ]
+        ranked = enumerate(zip(chosen, np.sort(random.random(len(chosen)))[::-1].tolist(), strict=True), 1)
+        lines += [f"{query} Q0 {documents[at]} {rank} {score} random\n" for rank, (at, score) in ranked]
     return "".join(lines).encode()
 
 
@@ -101,11 +98,7 @@ LONGEST = 36  # the most characters of a column's title and key on Codabench
 
 
 def columns_of(scoring: Scoring) -> list[tuple[str, str]]:
-    """The title and the key of each column in order; submissions are ranked by the first one.
-
-    >>> [key for _, key in columns_of(Scoring("run", ("AP", "P@1")))]
-    ['ap_lower', 'ap_expected', 'ap_upper', 'p_at_1_lower']
-    """
+    """The title and the key of each column in order; submissions are ranked by the first one."""
     columns = []
     for place, measure in enumerate(scoring.measures):
         for bound in SHOWN if place == 0 else SHOWN[:1]:
@@ -120,17 +113,6 @@ def columns_of(scoring: Scoring) -> list[tuple[str, str]]:
     return columns
 
 
-def as_yaml(content: Mapping[str, Any]) -> bytes:
-    r"""A mapping as readable YAML, in its own order.
-
-    >>> as_yaml({"title": "Wörter", "start": "2027-01-10 00:00:00"}).decode()
-    "title: Wörter\nstart: '2027-01-10 00:00:00'\n"
-    """
-    yaml = library("yaml", "Writing a bundle", "competition")
-    text: str = yaml.safe_dump(dict(content), sort_keys=False, allow_unicode=True, width=1000)
-    return text.encode()
-
-
 MOST_TEXT = 2**24  # the most bytes of a file of settings or of a program
 MOST_NODES = 100_000  # the most keys and values of a YAML file, counted each time that an alias repeats them
 
@@ -139,7 +121,7 @@ def text_of(path: Path) -> str:
     """The text of a file of a bundle; InputError if it is too long, or not UTF-8."""
     with reading(path, "UTF-8 text"):
         if path.stat().st_size > MOST_TEXT:
-            raise InputError(f"{path} has more than {MOST_TEXT:,} bytes. Shorten it.", "bundle")
+            raise InputError(f"{path} has more than {MOST_TEXT:,} bytes. Shorten it.")
         return path.read_text(encoding="utf-8")
 
 
@@ -174,7 +156,7 @@ def _check_nodes(node: Any, path: Path) -> None:
             count += len(inner)
             left += inner
         if count > MOST_NODES:
-            raise InputError(f"{path} has more than {MOST_NODES:,} keys and values. Shorten it.", "bundle")
+            raise InputError(f"{path} has more than {MOST_NODES:,} keys and values. Shorten it.")
 
 
 def last_line(out: str) -> str:

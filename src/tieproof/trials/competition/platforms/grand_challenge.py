@@ -30,19 +30,15 @@ def _jobs_of(plan: BundlePlan, phase: HostedPhase, *_: str) -> Files:
     if task == "run":
         judged = read_judgments(phase.judged)
         documents = sorted({document for grades in judged.values() for document in grades})
-        answers = {
-            query: dict(zip(documents, random.random(len(documents)).tolist(), strict=True)) for query in judged
-        }
+        scores = (random.random(len(documents)).tolist() for _ in judged)
+        answers = {query: dict(zip(documents, each, strict=True)) for query, each in zip(judged, scores, strict=True)}
     else:
-        rows = random.normal(size=(len(phase.ids), WIDTH)).tolist()
-        answers = dict(zip(phase.ids, rows, strict=True))
-    outputs: Files = {}
-    jobs = []
-    for number, (name, answer) in enumerate(answers.items()):
-        pk = f"job-{number:05}"
-        jobs.append(_job(pk, name, output))
-        outputs[f"{pk}/output/{output}.json"] = json.dumps(answer).encode()
-    return {"predictions.json": json.dumps(jobs, indent=4).encode(), **outputs}
+        answers = dict(zip(phase.ids, random.normal(size=(len(phase.ids), WIDTH)).tolist(), strict=True))
+    jobs = [_job(f"job-{number:05}", name, output) for number, name in enumerate(answers)]
+    files: Files = {"predictions.json": json.dumps(jobs, indent=4).encode()}
+    for job, answer in zip(jobs, answers.values(), strict=True):
+        files[f"{job['pk']}/output/{output}.json"] = json.dumps(answer).encode()
+    return files
 
 
 def _job(pk: str, name: str, output: str) -> dict[str, Any]:
@@ -106,11 +102,7 @@ def tasks_in(bundle: Path, unpack: tasks.Unpacker) -> list[tasks.Task]:
 
 
 def _entry_of(dockerfile: str) -> tuple[str, list[str]]:
-    r"""The folder and the command of a container.
-
-    >>> _entry_of('WORKDIR /opt/app\nENTRYPOINT ["python", "evaluate.py"]')
-    ('/opt/app', ['python', 'evaluate.py'])
-    """
+    """The folder and the command of a container, such as `WORKDIR /opt/app` and `ENTRYPOINT ["python", "x.py"]`."""
     folders = re.findall(r"^WORKDIR\s+(\S+)", dockerfile, re.MULTILINE)
     commands = re.findall(r"^(?:ENTRYPOINT|CMD)\s+(\[.*\])", dockerfile, re.MULTILINE)
     if not commands:

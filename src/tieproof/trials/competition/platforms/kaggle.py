@@ -15,8 +15,7 @@ from tieproof.trials.competition.platforms.files import LISTED, WIDTH, Files, la
 from tieproof.trials.competition.platforms.layout import BundlePlan, bundle_of
 from tieproof.trials.competition.truth import GROUP, ID, LABEL, read_judgments, table
 
-USAGES = ("Public", "Private")
-"""Kaggle's names for the part that the leaderboard shows during the competition, and for the part that decides."""
+USAGES = ("Public", "Private")  # the part that the leaderboard shows during the competition, and the one that decides
 
 
 def files(settings: Hosted) -> Files:
@@ -47,18 +46,14 @@ def _solution(plan: BundlePlan, *_: object) -> bytes:
 
 
 def _true_columns(phase: HostedPhase) -> dict[str, Sequence[object]]:
-    """The ids of a phase, with their truth.
-
-    Labels and groups are replaced by numbers, because pandas reads 1 and 01 as equal, and NA as missing.
-    """
+    """The ids of a phase, with their truth."""
     if phase.truth is None:
         judged = read_judgments(phase.judged)
-        relevant = [
-            " ".join(f"{document}={grade}" for document, grade in judged[query].items()) for query in phase.ids
-        ]
-        return {ID: phase.ids, "relevant": relevant}
+        grades = (judged[query].items() for query in phase.ids)
+        cells = [" ".join(f"{document}={grade}" for document, grade in pairs) for pairs in grades]
+        return {ID: phase.ids, "relevant": cells}
     columns: dict[str, Sequence[object]] = {**phase.truth.columns}
-    for name in (LABEL, GROUP):
+    for name in (LABEL, GROUP):  # become numbers, because pandas reads 1 and 01 as equal, and NA as missing
         if name in columns:
             columns[name] = np.unique(np.array(columns[name]), return_inverse=True)[1].tolist()
     return columns
@@ -89,23 +84,14 @@ def tasks_in(bundle: Path, unpack: Unpacker) -> list[Task]:
     with reading(path, "a table (.csv)"), path.open(encoding="utf-8-sig", newline="") as file:
         usages = sorted({row.get("Usage", "all") or "" for row in csv.DictReader(file)}, reverse=True) or ["all"]
     if "" in usages:
-        raise InputError("solution.csv has a row without Usage. Give each row one, such as Public.", "bundle")
+        raise InputError("solution.csv has a row without Usage. Give each row one, such as Public.")
     sample = next((bundle / each for each in SAMPLES if (bundle / each).is_file()), None)
     public, driver = files_by_name([bundle / "data"]), texts.read("kaggle_driver.py.txt")
     return [
         Task(
             usage,
             sample,
-            [
-                "python3",
-                "-c",
-                driver,
-                f"{METRIC}/metric.py",
-                f"{METRIC}/solution.csv",
-                HANDED_IN,
-                usage,
-                str(MOST_BYTES),
-            ],
+            ["python3", "-c", driver, *(f"{METRIC}/{name}" for name in PROGRAM), HANDED_IN, usage, str(MOST_BYTES)],
             "/kaggle_work",
             {METRIC: None, "/kaggle_work": None, **{f"{METRIC}/{name}": bundle / name for name in PROGRAM}},
             "/kaggle_submission",

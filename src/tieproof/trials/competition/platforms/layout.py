@@ -6,16 +6,16 @@ A template is JSON. A text that is only `$name` becomes the value of that name, 
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from io import BytesIO
 from pathlib import Path, PurePath
 from string import Template
 from typing import Any, NamedTuple
 from zipfile import ZipFile, ZipInfo
 
+from tieproof.errors import library
 from tieproof.trials.competition import texts
 from tieproof.trials.competition.hosting import Hosted, HostedPhase
-from tieproof.trials.competition.platforms.files import Files, as_yaml, baseline_of, columns_of, starting_kit
+from tieproof.trials.competition.platforms.files import Files, baseline_of, columns_of, starting_kit
 from tieproof.trials.competition.scoring import TRUTH
 
 TAKEN = {"embeddings": ".npz, .npy, .csv", "run": ".txt"}  # the extensions of submissions, by task
@@ -43,8 +43,8 @@ class BundlePlan(NamedTuple):
             "truth": truth,
             "extension": PurePath(truth).suffix,
             "taken": TAKEN[hosted.scoring.task],
-            "first_time": _naive(hosted.phases[0].start),
-            "last_time": _naive(hosted.phases[-1].end),
+            "first_time": hosted.phases[0].start.replace(tzinfo=None),
+            "last_time": hosted.phases[-1].end.replace(tzinfo=None),
             "phases": [_values_of(at, phase) for at, phase in enumerate(hosted.phases)],
         }
 
@@ -65,21 +65,15 @@ def bundle_of(platform: str, settings: Hosted, own: Mapping[str, Maker] | None =
             path = Template(template).substitute(values, codename=phase.codename)
             name, _, word = what.partition(" ")
             content = makers[name](plan, phase, path, word)
-            made |= (
-                {f"{path}/{each}": one for each, one in content.items()}
-                if isinstance(content, dict)
-                else {path: content}
-            )
+            if isinstance(content, dict):
+                made |= {f"{path}/{each}": one for each, one in content.items()}
+            else:
+                made[path] = content
     return made
 
 
-def _naive(when: datetime) -> datetime:
-    """A time in UTC as EvalAI reads it, without a zone."""
-    return when.replace(tzinfo=None)
-
-
 def _values_of(at: int, phase: HostedPhase) -> dict[str, Any]:
-    """The values of a phase; Codabench drops the hours of YAML timestamps, so it gets times as texts."""
+    """The values of a phase; EvalAI reads times without a zone, and Codabench texts: it drops their hours in YAML."""
     return {
         "at": at,
         "number": at + 1,
@@ -87,8 +81,8 @@ def _values_of(at: int, phase: HostedPhase) -> dict[str, Any]:
         "codename": phase.codename,
         "start": f"{phase.start:%Y-%m-%d %H:%M:%S}",
         "end": f"{phase.end:%Y-%m-%d %H:%M:%S}",
-        "start_time": _naive(phase.start),
-        "end_time": _naive(phase.end),
+        "start_time": phase.start.replace(tzinfo=None),
+        "end_time": phase.end.replace(tzinfo=None),
         "public_data": f"public_data_{phase.codename}/" if phase.public else ABSENT,
     }
 
@@ -112,13 +106,16 @@ def _laid_out(template: Any, values: Mapping[str, Any]) -> Any:
 
 def _written(plan: BundlePlan, phase: HostedPhase, path: str, key: str) -> bytes:
     """A template of the platform as YAML or JSON."""
-    columns = [
-        {"at": at, "column": title, "key": name} for at, (title, name) in enumerate(columns_of(plan.settings.scoring))
-    ]
+    named = columns_of(plan.settings.scoring)
+    columns = [{"at": at, "column": title, "key": name} for at, (title, name) in enumerate(named)]
     first = {"first_column": columns[0]["column"], "first_key": columns[0]["key"]}
     values = plan.values | first | {"columns": columns, "further_columns": columns[1:]}
     content = _laid_out(plan.content[key], values)
-    return as_yaml(content) if path.endswith(".yaml") else json.dumps(content, indent=4).encode()
+    if not path.endswith(".yaml"):
+        return json.dumps(content, indent=4).encode()
+    yaml = library("yaml", "Writing a bundle", "competition")
+    text: str = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=1000)
+    return text.encode()
 
 
 def _page(plan: BundlePlan, phase: HostedPhase, path: str, word: str) -> bytes | Path:

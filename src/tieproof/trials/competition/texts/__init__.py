@@ -47,18 +47,7 @@ def fillings(settings: Hosted, platform: str) -> dict[str, str]:
 
 
 def _written(scoring: Scoring) -> str:
-    """The Python expression that makes this scoring, with one line for each argument.
-
-    >>> print(_written(Scoring("run", ("AP",))))
-    Scoring(
-        task='run',
-        measures=('AP',),
-        distance='cosine',
-        megabytes=100,
-        dimensions=4096,
-        digits=4,
-    )
-    """
+    """The Python expression that makes this scoring, with one line for each argument."""
     arguments = "".join(f"    {name}={value!r},\n" for name, value in scoring._asdict().items())
     return f"Scoring(\n{arguments})"
 
