@@ -161,7 +161,7 @@ def truth(
             "k": str(k),
             "exclude": str(left_out),
             "version of tieproof": __version__,
-            "memory or the workers": hashlib.sha256(repr(search.pieces).encode()).hexdigest(),
+            "memory or the workers": hashlib.sha256(f"{search.size} {search.pieces}".encode()).hexdigest(),
         }
         sides.check_self_matches(problem, digests)
         _check_folder(folder)
