@@ -11,9 +11,8 @@ import click
 
 import tieproof.trials.judge
 from tieproof.analyses.leaderboard.leaderboard import measure_in_runs
-from tieproof.analyses.leaderboard.pictures import BOARDS
 from tieproof.analyses.leaderboard.published import read_published
-from tieproof.analyses.leaderboard.result import RankedSystems
+from tieproof.analyses.leaderboard.result import BOARDS, RankedSystems
 from tieproof.cli import options
 from tieproof.cli.exits import say
 from tieproof.cli.options import Option, OptionKind, Text, argument, command

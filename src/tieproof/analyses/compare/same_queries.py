@@ -17,14 +17,12 @@ from tieproof.ties import IntArray
 _SAME_LABELS = "Evaluate both with the same labels or judgments."
 _SAME_MEASURES = "Evaluate both with the same measures, or pass the measures to compare as measures=."
 
+# The settings that must be equal, because they decide what a score means, and those that may differ from system to
+# system, of which a comparison tells; no evaluation has others.
 _SAME = ("leave_one_out", "average", "empty", "unanswered", "missing", "truncated", "n_items")
-"""The settings that must be equal, because they decide what a score means."""
-
 _MAY_DIFFER = ("call", "distance", "precision", "bits", "search", "gallery")
-"""The settings that may differ from system to system, of which a comparison tells; no evaluation has others."""
-
+# The calls whose number of gallery items is the length of the longest list.
 _LISTS = ("evaluate_scores", "evaluate_distances", "evaluate_run")
-"""The calls whose number of gallery items is the length of the longest list."""
 
 
 def check_results(results: Any) -> None:

@@ -74,6 +74,9 @@ class Rule(NamedTuple):
         return self.name.startswith("better")
 
 
+# The rules, in the order in which they are tried; the last one applies to all remaining cases. "Significant" means a
+# corrected p-value of at most 1 - confidence. Every rule is applied from the view of the system that is ahead in
+# expectation, so that it does not matter which of the two systems is named first.
 RULES = (
     Rule(
         THE_SAME,
@@ -130,11 +133,6 @@ RULES = (
         lambda evidence: True,
     ),
 )
-"""The rules, in the order in which they are tried; the last one applies to all remaining cases.
-
-"Significant" means a corrected p-value of at most 1 - confidence. Every rule is applied from the view of the system
-that is ahead in expectation, so that it does not matter which of the two systems is named first.
-"""
 
 
 def rule_of(evidence: Evidence) -> Rule:

@@ -29,12 +29,9 @@ from tieproof.inputs.shards.source import ArraySource, RankedRows
 from tieproof.ties import Array, IntArray
 from tieproof.whole_files import PartsFolder
 
+# The fewest queries of a block, unless their rows take too much memory, because preparing the rows of the gallery for
+# it takes as long as searching for some hundred queries; and about how many neighbors it has at most.
 QUERIES, LISTED = 1000, 2**20
-"""The fewest queries of a block, unless their rows take too much memory, and about how many neighbors it has at most.
-
-Preparing the rows of the gallery for a block takes about as long as searching for some hundred queries.
-"""
-
 PARTS_EACH = 4  # the approximate number of parts for each worker of a cluster, so that all have work until the end
 SMALLEST_BLOCK = 2**7  # the fewest queries of parts that are made for workers, rather than for the memory
 SMALLEST_PIECE = 2**11  # the fewest items of such parts

@@ -23,14 +23,12 @@ from tieproof.ties import NO_RANK, Array, BoolArray, FloatArray, IntArray, Parts
 
 NEAR = 1e-6  # two distances of a truth that differ by less than this are a tie for big-ann-benchmarks
 
+# How much farther than the k-th nearest item a found item may be: what is added to its distance, or a factor.
 ANN_BENCHMARKS = {
     "ann-benchmarks k-nn": (1e-3, 1.0),
     "ann-benchmarks epsilon": (0.0, 1 + 0.01),
     "ann-benchmarks largeepsilon": (0.0, 1 + 0.1),
 }
-"""How much farther than the k-th nearest item a found item may be: what is added to its distance, or a factor."""
-
-BIG_ANN = "big-ann k-nn"
 
 
 class FoundLists(NamedTuple):
@@ -125,7 +123,7 @@ class ListedTruth(NamedTuple):
                 for name, (added, factor) in ANN_BENCHMARKS.items():
                     limit = last + added if added else last * factor
                     counts[name] = (found.distances[:, :k] <= limit[:, None]).sum(axis=1)
-            counts[BIG_ANN] = self._in_extended_truth(found.ids[:, :among], k)
+            counts["big-ann k-nn"] = self._in_extended_truth(found.ids[:, :among], k)
         # They know no truth of fewer items.
         short = self.matches < self.ids.shape[1]
         return {} if short.any() else {name: count / k for name, count in counts.items()}
