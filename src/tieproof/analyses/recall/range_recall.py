@@ -5,6 +5,7 @@ import numbers
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ class RangeRecall(Shown, AsFrame):
     @property
     def mean_recall(self) -> float:
         """The mean of the queries' recalls, of which those without true items are 1 or 0."""
-        return _mean_of(self.per_query)
+        return fmean(self.per_query.tolist())
 
     @property
     def of_others(self) -> dict[str, float]:
@@ -81,7 +82,7 @@ class RangeRecall(Shown, AsFrame):
         hits, found = self.hits + self.repeated_hits, self.found + self.repeated
         return {
             "big-ann recall, overall": _of_all(hits, self.true, found),
-            "big-ann recall, average": _mean_of(_of_each(hits, self.true, found)),
+            "big-ann recall, average": fmean(_of_each(hits, self.true, found).tolist()),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -133,11 +134,6 @@ def _of_each(hits: IntArray, true: IntArray, found: IntArray) -> FloatArray:
 
 def _of_all(hits: IntArray, true: IntArray, found: IntArray) -> float:
     return float(_of_each(hits.sum(), true.sum(), found.sum()))
-
-
-def _mean_of(values: FloatArray) -> float:
-    """The mean, which does not depend on the order of the values."""
-    return math.fsum(values.tolist()) / len(values)
 
 
 @unchanged_files
