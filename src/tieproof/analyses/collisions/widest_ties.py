@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from tieproof.engine import FoundTies
 
 WIDEST = 20  # the number of ambiguous ties that are kept
-# Widths whose relative difference is larger are compared as floats. A width is a difference of harmonic sums in pairs of
-# floats (106 bits). At rank k these cancel to about 1/k² of their terms, and are multiplied by up to k: of 100 million
-# items 20 bits remain.
+# Widths whose relative difference is larger are compared as floats. They are differences of harmonic sums in pairs of
+# floats (106 bits), which at rank k cancel to about 1/k² of their terms, and are multiplied by up to k: of 10^8
+# items, 20 bits remain.
 _NEAR = 2.0**-20
 
 
