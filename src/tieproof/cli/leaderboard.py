@@ -30,8 +30,8 @@ from tieproof.show.files import PAGE, PER_QUERY
 from tieproof.show.printable import in_one_line
 from tieproof.trials.judge.standings import DIFFERS, Leaderboard
 
+# The options that only runs have.
 OF_RUNS = ("published", "level", "precision", "truncated", *DEFAULT._fields, "csv", "plot")
-"""The options that only runs have."""
 
 
 @command(

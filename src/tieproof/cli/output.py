@@ -20,9 +20,8 @@ from tieproof.inputs.readers.location import File, split
 from tieproof.measures import PRECISION_RECALL, parse
 from tieproof.show.files import LATEX, MARKDOWN, MEANS, Formats, output, pages
 
+# For each option whose file may be -, which is standard output: its formats, and the method of what is printed.
 SHOWN = {"--json": (MEANS, "to_json"), "--latex": (LATEX, "to_latex"), "--markdown": (MARKDOWN, "to_markdown")}
-"""For each option whose file may be -, which is standard output: its formats, and the method of what is printed."""
-
 Text = str | None
 Outputs = list[tuple[Text, Formats]]  # paths, or None if an output is not wanted, with the formats to write to it
 Render = Callable[[Any, int | None, bool], str]  # makes a text of a width, with colors or without

@@ -17,10 +17,9 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.ties import FloatArray
 
+# More than the relative error of a weight in float64, and of a sum of a few thousand of them: a quotient and an
+# exponential of at most 2^10 are wrong by less than 2^-41.
 ROUNDED = 2.0**-40
-"""More than the relative error of a weight in float64, and of a sum of a few thousand of them: a quotient and an
-exponential of at most 2^10 are wrong by less than 2^-41."""
-
 FARTHEST = 10**6  # the most temperatures by which distances may differ, so that their weights can be computed
 
 
