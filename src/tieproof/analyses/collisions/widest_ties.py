@@ -73,7 +73,7 @@ class WidestTies:
         return tuple(WideTie(query, *kind[:4], widths[kind]) for kind, query, _ in self.kept)
 
 
-@lru_cache(maxsize=2**10)
+@lru_cache(maxsize=3 * WIDEST)  # those of large ties take much memory
 def _width(kind: TieKind) -> tuple[int, int]:
     """The width of AP's interval that a tie of a kind causes: a fraction, not reduced, which would take most time."""
     k, n, l, m, n_relevant = kind
