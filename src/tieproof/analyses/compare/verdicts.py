@@ -66,11 +66,6 @@ class Rule(NamedTuple):
     means: str
     holds: Callable[[Evidence], bool]
 
-    @property
-    def names_better(self) -> bool:
-        """Whether the verdict says that one system is better."""
-        return self.name.startswith("better")
-
 
 # The rules, in the order in which they are tried; the last one applies to all remaining cases. "Significant" means a
 # corrected p-value of at most 1 - confidence. Every rule is applied from the view of the system that is ahead in
@@ -177,7 +172,7 @@ def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Ev
         NO_DIFFERENCE: f"No difference shown: {open_question}.",
     }
     sentence = " ".join(filter(None, (sentences[rule.name], remark(sample, evidence.alpha))))
-    return Verdict(rule.name, a if rule.names_better else None, sentence)
+    return Verdict(rule.name, a if rule.name.startswith("better") else None, sentence)
 
 
 def _lead(a: str, b: str, difference: float) -> str:
