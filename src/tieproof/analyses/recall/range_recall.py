@@ -55,7 +55,7 @@ class RangeRecall(Shown, AsFrame):
     @property
     def recall(self) -> float:
         """The share of all true items that were found. Without true items it is 1 if nothing was found, else 0."""
-        return _of_all(self.hits, self.true, self.found)
+        return float(_of_each(self.hits.sum(), self.true.sum(), self.found.sum()))
 
     @property
     def precision(self) -> float:
@@ -81,7 +81,7 @@ class RangeRecall(Shown, AsFrame):
         """
         hits, found = self.hits + self.repeated_hits, self.found + self.repeated
         return {
-            "big-ann recall, overall": _of_all(hits, self.true, found),
+            "big-ann recall, overall": float(_of_each(hits.sum(), self.true.sum(), found.sum())),
             "big-ann recall, average": fmean(_of_each(hits, self.true, found).tolist()),
         }
 
@@ -130,10 +130,6 @@ class RangeRecall(Shown, AsFrame):
 def _of_each(hits: IntArray, true: IntArray, found: IntArray) -> FloatArray:
     """The hits of each query divided by its true items."""
     return np.asarray(np.where(true > 0, hits / np.maximum(true, 1), found == 0))
-
-
-def _of_all(hits: IntArray, true: IntArray, found: IntArray) -> float:
-    return float(_of_each(hits.sum(), true.sum(), found.sum()))
 
 
 @unchanged_files
