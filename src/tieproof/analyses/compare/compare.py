@@ -143,7 +143,7 @@ def _differences_of(
     for at, key in enumerate(columns.keys):
         behind = bool(columns.ahead[at] < 0)
         *systems, measure = key
-        a, b = reversed(systems) if behind else systems
+        a, b = systems[::-1] if behind else systems
         one, other = results[a][measure], results[b][measure]
         std = math.sqrt(one.std * one.std + other.std * other.std)  # the ties of two systems are broken independently
         mean = Estimate(one.lower - other.upper, one.expected - other.expected, one.upper - other.lower, std)
