@@ -83,9 +83,7 @@ def merging(rows: Array) -> float:
     ends = np.linspace(0, len(problem.items), PIECES + 1).astype(int).tolist()
     pieces = list(pairwise(ends))
     whole = search.SearchInParts.of(problem, K)._replace(pieces=pieces)
-    found: dict[search.Part, tp.Neighbors] = {
-        part: search.searched(whole, part) for part in whole.left([], whole.size)
-    }
+    found: dict[search.Part, tp.Neighbors] = {part: search.searched(whole, part) for part in whole.parts}
 
     def merge() -> None:
         search.find(whole, Local(), found, unwatched, 0)

@@ -89,7 +89,7 @@ def verdicts(differences: Differences) -> list[str]:
                 lower=float(lower[at]),
                 upper=float(upper[at]),
                 alpha=1 - CONFIDENCE,
-                ahead=int(ahead[at]),
+                ahead=bool(ahead[at]),
                 smallest=smallest_p_value(Sample("sign-flip", 2, len(expected), int(differing[at]), varies=True)),
             )
         ).name

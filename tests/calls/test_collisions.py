@@ -19,7 +19,7 @@ from fnmr_oracle import DISTANCES
 from hard_sets import HARD_SETS
 from peaks import peak_of
 from shared_data import load_shared
-from tieproof.analyses.collisions import cells, widest_ties
+from tieproof.analyses.collisions import pictures, widest_ties
 from tieproof.cli.commands import program
 from tieproof.cli.exits import status_of
 from tieproof.distances import gauge
@@ -257,8 +257,8 @@ def test_cells_of_a_large_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(6)
     data, labels = random.integers(-2, 3, size=(60, 3)), random.integers(5, size=60)
     fine = tp.collisions(data, labels).cells
-    monkeypatch.setattr(cells, "MOST_ROWS", 7)
-    monkeypatch.setattr(cells, "MOST_COLUMNS", 11)
+    monkeypatch.setattr(pictures, "MOST_ROWS", 7)
+    monkeypatch.setattr(pictures, "MOST_COLUMNS", 11)
     coarse = tp.collisions(data, labels).cells
     assert fine.relevant.shape == (60, 59)
     assert fine.relevant.max() == fine.others.max() == 1

@@ -190,64 +190,32 @@ def test_a_killed_run_is_continued(folder: Path, tmp_path: Path, monkeypatch: py
     }
 
 
-class Clock:
-    """A clock that advances only by searching: so many seconds for a query."""
-
-    def __init__(self, seconds: float, monkeypatch: pytest.MonkeyPatch, most: int = 10**9) -> None:
-        self.now, self.seconds, self.blocks, self.most = 0.0, seconds, list[int](), most
-        monkeypatch.setattr(search, "monotonic", lambda: self.now)
-        monkeypatch.setattr(search, "neighbors_of", self.searched)
-        monkeypatch.setattr(search, "QUERIES", 2)
-
-    def searched(self, problem: Any, *given: Any) -> tp.Neighbors:
-        if len(self.blocks) == self.most:
-            raise KilledError
-        self.blocks.append(len(problem.queries))
-        self.now += self.seconds * len(problem.queries)
-        return neighbors_of(problem, *given)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "blocks"), [(0.0, [2, 23]), (1.0, [2, 23]), (10.0, [2, 6, 6, 6, 5]), (1e6, [2] * 12 + [1])]
-)
-def test_parts_last_about_a_minute(
-    seconds: float, blocks: list[int], folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_parts_are_as_large_as_blocks_of_a_checkpoint(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After a first block, parts last a minute at the rate of the one before, but have some queries at least."""
-    clock = Clock(seconds, monkeypatch)
-    tp.truth(QUERIES, GALLERY, 7, out=tmp_path / "out", distance="euclidean")
-    assert clock.blocks == blocks
-    assert files_of(tmp_path / "out") == files_of(folder)
+    """Parts have some queries at least, and else at most so many products of numbers."""
+    for stored, blocks in ((1, 13), (60 * 4 * 10, 3), (2**41, 1)):
+        done = kill_after(99, monkeypatch)
+        monkeypatch.setattr(search, "QUERIES", 2)
+        monkeypatch.setattr(search, "LISTED", 2**20)
+        monkeypatch.setattr(search, "STORED", stored)
+        tp.truth(QUERIES, GALLERY, 7, out=tmp_path / f"{blocks}", distance="euclidean")
+        assert len(done) == blocks
+        assert files_of(tmp_path / f"{blocks}") == files_of(folder)
 
 
 def files_of(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_a_run_continues_parts_of_any_size(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run at another speed, on another machine, makes parts of other sizes."""
-    out = tmp_path / "out"
-    for seconds, searched in ((10.0, [2, 6]), (20.0, [2, 3]), (1.0, [2])):
-        clock = Clock(seconds, monkeypatch, len(searched))
-        with pytest.raises(KilledError):
-            tp.truth(QUERIES, GALLERY, 7, out=out, distance="euclidean")
-        assert clock.blocks == searched
-    (out / "parts" / "0-9-0-60.npz").write_bytes(b"")  # of another layout, which overlaps
-    (out / "parts" / "notes.npz").write_bytes(b"")
-    clock = Clock(20.0, monkeypatch)
-    tp.truth(QUERIES, GALLERY, 7, out=out, distance="euclidean")
-    assert clock.blocks == [2, 3, 3, 2]
-    assert files_of(out) == files_of(folder)
-
-
 def test_an_interrupted_run_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
-    Clock(10.0, monkeypatch, 0)
+    kill_after(0, monkeypatch)
     with pytest.raises(KilledError) as caught:
         tp.truth(QUERIES, GALLERY, 7, out=out, distance="euclidean")
     assert caught.value.__notes__ == ["no part was finished, so nothing is kept"]
     assert not out.exists()
-    Clock(10.0, monkeypatch, 2)
+    kill_after(2, monkeypatch)
     with pytest.raises(KilledError) as caught:
         tp.truth(QUERIES, GALLERY, 7, out=out, distance="euclidean")
     assert caught.value.__notes__ == [f"32 % is kept in {out}, and the same call or command continues it"]

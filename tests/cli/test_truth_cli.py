@@ -79,9 +79,9 @@ def test_an_interrupted_command_says_what_is_kept(
         blocks.append(1)
         return neighbors_of(*given)
 
+    monkeypatch.setattr(search, "QUERIES", 2)
+    monkeypatch.setattr(search, "LISTED", 1)
     with monkeypatch.context() as patch:
-        patch.setattr(search, "QUERIES", 2)
-        patch.setattr(search, "LISTED", 1)
         patch.setattr(search, "neighbors_of", searched)
         assert exit_status("truth", *FILES, "-k", "8", "-d", "euclidean", "--out", "truth") == 130
     nothing = "no part was finished, so nothing is kept"

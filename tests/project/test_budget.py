@@ -22,23 +22,23 @@ ROOMS = {
     "engine": 4_761,
     "native": 845,
     "measures": 6_348,
-    "show": 1_500,
+    "show": 1_494,
     "evaluation": 7_800,
-    "analyses": 9_406,
+    "analyses": 9_240,
     "trials": 11_835,
     "compat": 2_693,
     "integrations": 2_511,
-    "cli": 2_994,
+    "cli": 2_982,
     "data": 22,
     "tieproof": 886,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 65_533
+LINES_OF_SOURCE = 65_349
 LINES_OF_KERNELS = 7_668
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_054
+LINES_OF_TESTS = 67_027
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -27,16 +27,12 @@ from tieproof.inputs.system_names import named
 from tieproof.measures import DEFAULT_MEASURES
 
 NONE = "none"
-
-
 RUNS, RECORDS, EMBEDDINGS = "runs", "records", "embeddings"
-
-TAKES = {
+TAKES = {  # the options of the evaluation that each kind of files takes; records are already evaluated
     RUNS: ("categories", "average", "missing", "empty", "precision", "own", "duplicates", "documents"),
     RECORDS: (),
     EMBEDDINGS: ("distance", "categories", "average", "empty"),
 }
-"""The options of the evaluation that each kind of files takes; records are already evaluated."""
 
 
 @command(

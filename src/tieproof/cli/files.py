@@ -13,8 +13,8 @@ from tieproof.inputs import readers
 from tieproof.inputs.readers.location import Location, split
 from tieproof.inputs.shards.files import are_shards
 
+# The arguments for the side of the gallery, by those for the queries.
 OF_GALLERY = {"embeddings": "gallery", "labels": "gallery_labels", "groups": "gallery_groups"}
-"""The arguments for the side of the gallery, by those for the queries."""
 
 
 class Files(NamedTuple):

@@ -11,9 +11,8 @@ import click
 
 import tieproof.trials.judge
 from tieproof.analyses.leaderboard.leaderboard import measure_in_runs
-from tieproof.analyses.leaderboard.pictures import BOARDS
 from tieproof.analyses.leaderboard.published import read_published
-from tieproof.analyses.leaderboard.result import RankedSystems
+from tieproof.analyses.leaderboard.result import BOARDS, RankedSystems
 from tieproof.cli import options
 from tieproof.cli.exits import say
 from tieproof.cli.options import Option, OptionKind, Text, argument, command
@@ -31,8 +30,8 @@ from tieproof.show.files import PAGE, PER_QUERY
 from tieproof.show.printable import in_one_line
 from tieproof.trials.judge.standings import DIFFERS, Leaderboard
 
+# The options that only runs have.
 OF_RUNS = ("published", "level", "precision", "truncated", *DEFAULT._fields, "csv", "plot")
-"""The options that only runs have."""
 
 
 @command(

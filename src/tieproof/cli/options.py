@@ -92,10 +92,9 @@ NUMBER, SECONDS = OptionKind("NUMBER", WHOLE), OptionKind("SECONDS", ANY_NUMBER)
 COUNT = OptionKind("NUMBER", number("a whole number of at least 1", lambda value: value >= 1, int))
 SHARE = OptionKind("SHARE", number("a number from 0 to 1", lambda value: 0 <= value <= 1))
 RADIUS = OptionKind("NUMBER", number("a finite number of at least 0", lambda value: 0 <= value < float("inf")))
-BETWEEN_0_AND_1 = OptionKind(
+BETWEEN_0_AND_1 = OptionKind(  # without 0, 1, and the largest float64 below 1
     "SHARE", number("a number between 0 and 1", lambda value: value > 0 and (1 + value) / 2 < 1)
 )
-"""Without 0, 1, and the largest float64 below 1."""
 
 
 def choice(words: Iterable[str]) -> OptionKind:
@@ -219,14 +218,13 @@ def save(checked: str) -> Option:
     )
 
 
-CHECKED: dict[str, tuple[str, Callable[[Any], object]]] = {
+CHECKED: dict[str, tuple[str, Callable[[Any], object]]] = {  # of arguments: the option, and what refuses wrong values
     "distance": ("--distance", our_name),
     "measure": ("--measure", parse),
     "measures": ("--measure", parse_measures),
     "memory": ("--memory", parse_memory),
     "threads": ("--threads", parse_threads),
 }
-"""For each argument: its option, and the function that refuses wrong values."""
 
 
 def check_options(**given: Any) -> None:

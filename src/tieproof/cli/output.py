@@ -20,14 +20,10 @@ from tieproof.inputs.readers.location import File, split
 from tieproof.measures import PRECISION_RECALL, parse
 from tieproof.show.files import LATEX, MARKDOWN, MEANS, Formats, output, pages
 
+# For each option whose file may be -, which is standard output: its formats, and the method of what is printed.
 SHOWN = {"--json": (MEANS, "to_json"), "--latex": (LATEX, "to_latex"), "--markdown": (MARKDOWN, "to_markdown")}
-"""For each option whose file may be -, which is standard output: its formats, and the method of what is printed."""
-
 Text = str | None
-
-Outputs = list[tuple[Text, Formats]]
-"""Pairs of a path, or None if that output is not wanted, and the formats that can be written to it."""
-
+Outputs = list[tuple[Text, Formats]]  # paths, or None if an output is not wanted, with the formats to write to it
 Render = Callable[[Any, int | None, bool], str]  # makes a text of a width, with colors or without
 Answer = TypeVar("Answer")
 

@@ -218,9 +218,8 @@ def _given_of_several(files: Sequence[str], known: Sequence[str]) -> list[str]:
     return given
 
 
+# The options that name a file with a pair on each line, and the words for both of a pair.
 PAIRS = {"categories": ("query", "category"), "documents": ("chunk", "document")}
-"""The options that name a file with a pair on each line, and the words for both of a pair."""
-
 Pairs = Mapping[str, tuple[str | Piped, Mapping[str, str]]]  # the file of such an option, and what it has
 
 

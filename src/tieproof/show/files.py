@@ -21,8 +21,8 @@ Arguments = ParamSpec("Arguments")
 Drawn = TypeVar("Drawn")
 
 Writer = Callable[[Any, Path], None]  # writes a result to a path
+# For each extension, a function that returns its writer, or raises MissingExtraError if a library is missing.
 Formats = Mapping[str, Callable[[], Writer]]
-"""For each extension, a function that returns its writer, or raises MissingExtraError if a library is missing."""
 
 
 @contextmanager
@@ -69,9 +69,8 @@ def _storable(columns: Mapping[str, Array]) -> dict[str, Array]:
     return {title: as_utf8(column) if column.dtype.kind == "U" else column for title, column in columns.items()}
 
 
+# Where a spreadsheet may begin a formula: at the start of a text, and behind what separates cells elsewhere.
 _FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?= *[=+\-@＝＋－＠])|^(?=[\t\r\n])")
-"""Where a spreadsheet may begin a formula: at the start of a text, and behind what separates cells elsewhere."""
-
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 

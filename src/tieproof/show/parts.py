@@ -17,11 +17,10 @@ NARROWEST = 44  # the smallest width, in columns, which the numbers need; a narr
 NUMBERS = ("lower", "expected", "upper", "tie std")  # of an `Estimate`; its std is over the orderings of tied items
 HEADLINE = "lower"
 
+# Which number serves; docs/ties.md gives the reasons.
 REPORT = "Report 'expected' with its interval, 'lower' for claims, and 'upper' never."
-"""Which number serves; docs/ties.md gives the reasons."""
-
+# The lines of a table, in the notation of rich.box: one under the header, and blank lines between sections.
 RULES = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    "]) + "\n"
-"""The lines of a table, in the notation of rich.box: one under the header, and blank lines between sections."""
 
 Row = Sequence[str]
 

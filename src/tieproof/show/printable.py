@@ -2,9 +2,8 @@
 
 import unicodedata
 
+# Unicode's categories of control characters, invisible and direction marks, surrogates, and line separators.
 _ESCAPED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Unicode's categories of control characters, invisible and direction marks, surrogates, and line separators."""
-
 _JOINERS = "\u200c\u200d"  # invisible characters that are needed to write Persian, Hindi and emoji
 
 

@@ -48,8 +48,8 @@ _LINES = ("-", "--", "-.", ":")  # the line styles of the first eight series, th
 _LETTERS = 64  # the most characters in a line of a title, which begins at the axes and must end within the figure
 _BELOW = 34  # the distance in points from the axes down to a legend, below the numbers and the label of the x axis
 
+# Metadata to leave out of a file, by extension, so that the same picture gives the same bytes.
 METADATA: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}
-"""Metadata to leave out of a file, by extension, so that the same picture gives the same bytes."""
 
 
 def matplotlib(what: str) -> Any:

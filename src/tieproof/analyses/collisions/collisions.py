@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tieproof.analyses.collisions.cells import Painter
+from tieproof.analyses.collisions.pictures import Painter
 from tieproof.analyses.collisions.result import COUNTS, Collisions, CollisionSetting, RankRange
 from tieproof.analyses.collisions.widest_ties import WidestTies
 from tieproof.distances import DistanceFunction, DistanceName
@@ -22,7 +22,6 @@ from tieproof.ties import Array, IntArray
 
 if TYPE_CHECKING:
     from tieproof.engine import FoundTies
-
 
 _NOBODY = np.zeros((0, 2), dtype=np.int64)  # pairs of relevance in which no item is relevant to any query
 
@@ -144,7 +143,8 @@ def as_epsilon(epsilon: Any) -> float:
 def _count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, setting: CollisionSetting) -> Collisions:
     """Count the collisions of all parts; `candidates` are all queries, or those that may have a relevant item."""
     count, width = setting.queries, setting.ranks
-    firsts = _first_ranks(width)
+    powers = 10 ** np.arange(19)
+    firsts = np.append(1, 1 + powers[powers < width])  # the first ranks of ranges of ranks: 1, 2, 11, 101, …
     totals = {name: np.zeros(count, dtype=np.int64) for name in COUNTS}
     widths = np.zeros((count, len(firsts)))
     ranges = np.zeros((2, len(firsts)), dtype=np.int64)
@@ -198,9 +198,3 @@ def _count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, settin
     return Collisions(
         setting, query_ids, skipped, per_query, by_rank, by_range, widest_ties, painter.cells, ambiguous_by_rank
     )
-
-
-def _first_ranks(width: int) -> IntArray:
-    """Return the first ranks of ranges of ranks: 1, 2, 11, 101, … up to `width`."""
-    powers = 10 ** np.arange(19)
-    return np.append(1, 1 + powers[powers < width])

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tieproof.analyses.collisions.cells import STEPS, place_of, rank_edges
+from tieproof.analyses.collisions.pictures import STEPS, place_of, rank_edges
 from tieproof.distances import DISTANCES
 from tieproof.show.pages.page import SIDE, steps
 from tieproof.show.pages.query_table import MeasureChoice, QueryTable, query_table

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy.typing as npt
 
 from tieproof.analyses.collisions import page, pictures
-from tieproof.analyses.collisions.cells import Cells
+from tieproof.analyses.collisions.pictures import Cells
 from tieproof.show.parts import count, fixed, place
 from tieproof.show.shown import AsFrame, AsPage, Shown, Table
 from tieproof.ties import IntArray

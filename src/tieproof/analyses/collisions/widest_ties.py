@@ -5,7 +5,7 @@ widths are that near, they are compared as fractions.
 """
 
 import heapq
-from functools import cmp_to_key
+from functools import cmp_to_key, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,13 +18,10 @@ if TYPE_CHECKING:
     from tieproof.engine import FoundTies
 
 WIDEST = 20  # the number of ambiguous ties that are kept
-
+# Widths whose relative difference is larger are compared as floats. They are differences of harmonic sums in pairs of
+# floats (106 bits), which at rank k cancel to about 1/k² of their terms, and are multiplied by up to k: of 10^8
+# items, 20 bits remain.
 _NEAR = 2.0**-20
-"""Widths whose relative difference is larger than this are compared as floats.
-
-A width is a difference of harmonic sums in pairs of floats (106 bits). At rank k these cancel to about 1/k² of their
-terms, and are multiplied by up to k: of 100 million items 20 bits remain.
-"""
 
 
 class TieKind(NamedTuple):
@@ -38,15 +35,10 @@ class TieKind(NamedTuple):
 
 
 class WidestTies:
-    """Collects ties part by part, and keeps the widest ones.
-
-    Of equally wide ties it keeps the first ones by k, n, l, m, and then those of the first queries. Fractions are
-    numerators and denominators, not reduced, because reducing them would take most of the time.
-    """
+    """Collects ties part by part, and keeps the widest: of equally wide ones the first by k, n, l, m and query."""
 
     def __init__(self) -> None:
         self.kept: list[tuple[TieKind, int, float]] = []  # each with its query and its rounded width
-        self._fractions: dict[TieKind, tuple[int, int]] = {}
 
     def add(self, query: IntArray, ties: "FoundTies", ap: FloatArray) -> None:
         """Add ties of these queries, whose rounded widths are `ap`, and drop all but the widest."""
@@ -57,34 +49,18 @@ class WidestTies:
         kinds = zip(*(column[chosen].tolist() for column in letters), strict=True)
         rest = (query[chosen].tolist(), ap[chosen].tolist())
         self.kept += [(TieKind(*kind), at, width) for kind, at, width in zip(kinds, *rest, strict=True)]
-        place = self._places()
-        self.kept = heapq.nsmallest(WIDEST, self.kept, key=lambda entry: (place[entry[0]], *entry))
-
-    def _places(self) -> dict[TieKind, int]:
-        """Return a number for each kind, smaller for wider ones, equal for equally wide ones."""
         widths = {kind: width for kind, _, width in self.kept}
 
         def compared(one: TieKind, other: TieKind) -> int:
             """Return 1 if one is narrower, -1 if it is wider, 0 if it is as wide."""
             if not _near(widths[one], widths[other]):
                 return 1 if widths[one] < widths[other] else -1
-            (a, b), (c, d) = self._fraction(one), self._fraction(other)
+            (a, b), (c, d) = _width(one), _width(other)
             return (a * d < c * b) - (a * d > c * b)
 
-        ordered = sorted(widths, key=cmp_to_key(compared))
-        place = dict.fromkeys(ordered[:1], 0)
-        for before, kind in pairwise(ordered):
-            place[kind] = place[before] + (compared(before, kind) != 0)
-        return place
-
-    def _fraction(self, kind: TieKind) -> tuple[int, int]:
-        """Return the width of AP's interval that a tie of a kind causes, which is computed only once."""
-        if kind not in self._fractions:
-            k, n, l, m, n_relevant = kind
-            a, b = _reciprocals(k, k + m)
-            c, d = _reciprocals(k + l - m, k + l)
-            self._fractions[kind] = (n - k) * a * d - (n - k - l + m) * c * b, b * d * n_relevant
-        return self._fractions[kind]
+        order = cmp_to_key(compared)
+        of_kind = {kind: order(kind) for kind in widths}
+        self.kept = heapq.nsmallest(WIDEST, self.kept, key=lambda entry: (of_kind[entry[0]], *entry))
 
     def ties(self) -> tuple[WideTie, ...]:
         """Return the widest ties, widest first; widths that are near each other are rounded from their fractions."""
@@ -92,9 +68,18 @@ class WidestTies:
         for one, other in pairwise(list(widths)):
             if _near(widths[one], widths[other]):
                 for kind in (one, other):
-                    numerator, denominator = self._fraction(kind)
+                    numerator, denominator = _width(kind)
                     widths[kind] = numerator / denominator
         return tuple(WideTie(query, *kind[:4], widths[kind]) for kind, query, _ in self.kept)
+
+
+@lru_cache(maxsize=3 * WIDEST)  # those of large ties take much memory
+def _width(kind: TieKind) -> tuple[int, int]:
+    """The width of AP's interval that a tie of a kind causes: a fraction, not reduced, which would take most time."""
+    k, n, l, m, n_relevant = kind
+    a, b = _reciprocals(k, k + m)
+    c, d = _reciprocals(k + l - m, k + l)
+    return (n - k) * a * d - (n - k - l + m) * c * b, b * d * n_relevant
 
 
 def _near(one: float, other: float) -> bool:

@@ -142,9 +142,9 @@ def _by_tukey(columns: DifferenceColumns) -> tuple[FloatArray, FloatArray]:
     return alone, among_all
 
 
+# The tests of single pairs, which return (2, k).
 _TESTS: Mapping[str, Callable[[DifferenceColumns], FloatArray]] = {
     "sign-flip": _by_sign_flips,
     "t": _by_t,
     "wilcoxon": _by_signed_ranks,
 }
-"""The tests of single pairs, which return (2, k)."""

@@ -132,22 +132,26 @@ def _differences_of(
     confidence: float,
     p_noise: FloatArray | None,
 ) -> dict[Key, Difference]:
-    """Return the difference of each key; p_noise (k,) are p-values against noise, if all systems have noise."""
+    """Return the difference of each key; p_noise (k,) are p-values against noise, if all systems have noise.
+
+    Each is computed for the system that is ahead in expectation, as the columns are.
+    """
     p_values, corrected = p_values_of(columns, test, correction)
     intervals = bca(columns.expected, columns.strata, confidence)
     varies = columns.strata.varies(columns.expected)
     differences: dict[Key, Difference] = {}
-    for at, (a, b, measure) in enumerate(columns.keys):
+    for at, key in enumerate(columns.keys):
+        behind = bool(columns.ahead[at] < 0)
+        *systems, measure = key
+        a, b = systems[::-1] if behind else systems
         one, other = results[a][measure], results[b][measure]
         std = math.sqrt(one.std * one.std + other.std * other.std)  # the ties of two systems are broken independently
         mean = Estimate(one.lower - other.upper, one.expected - other.expected, one.upper - other.lower, std)
-        ahead = int(columns.ahead[at])
-        expected = -columns.expected[:, at] if ahead < 0 else columns.expected[:, at]
+        expected = columns.expected[:, at]
         wins, losses = int(np.count_nonzero(expected > 0)), int(np.count_nonzero(expected < 0))
         interval = (mean.expected, mean.expected)
         if varies[at]:
-            low, high = intervals[at]
-            interval = within(-1.0, 1.0, (0.0 - high, 0.0 - low) if ahead < 0 else (low, high), expected)
+            interval = within(-1.0, 1.0, intervals[at], expected)
         sample = Sample(test, len(results), len(expected), wins + losses, bool(varies[at]))
         evidence = Evidence(
             equal=not wins + losses,
@@ -156,11 +160,11 @@ def _differences_of(
             lower=mean.lower,
             upper=mean.upper,
             alpha=1 - confidence,
-            ahead=ahead,
+            ahead=bool(columns.ahead[at]),
             p_noise=1.0 if p_noise is None else float(p_noise[at]),
             smallest=smallest_p_value(sample),
         )
-        differences[a, b, measure] = Difference(
+        found = Difference(
             **vars(mean),
             interval=interval,
             p_value=float(p_values[0, at]),
@@ -175,6 +179,6 @@ def _differences_of(
         )
         if p_noise is not None:
             noise = Bounds(one.noise.lower - other.noise.upper, one.noise.upper - other.noise.lower)
-            told = vars(differences[a, b, measure])
-            differences[a, b, measure] = NoisyDifference(**told, noise=noise, corrected_p_noise=evidence.p_noise)
+            found = NoisyDifference(**vars(found), noise=noise, corrected_p_noise=evidence.p_noise)
+        differences[key] = found.mirrored() if behind else found
     return differences

@@ -14,13 +14,10 @@ from tieproof.show.parts import count
 if TYPE_CHECKING:
     from tieproof.analyses.compare.result import Comparison
 
-_HEADS = {
-    "lower": "the smallest difference over all orderings of tied items",
-    "expected": "the mean difference over all orderings of tied items",
-    "upper": "the largest difference over all orderings of tied items",
+_HEADS = {  # the columns of a difference, with their meaning
+    name: f"the {which} difference over all orderings of tied items"
+    for name, which in (("lower", "smallest"), ("expected", "mean"), ("upper", "largest"))
 }
-"""The columns of a difference, with their meaning."""
-
 _DECIDING = 5  # the number of queries that are listed for each pair because they decide between the two systems
 
 

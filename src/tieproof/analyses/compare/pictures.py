@@ -43,7 +43,11 @@ def plot(found: "Comparison", ax: Any = None) -> Any:
     - base; ours is better
     whatever the ties
     """
-    shown, names = _lines(found), _names(found)
+    names = dict(zip(found.systems, shortened(found.systems, _NAMES_WIDTH), strict=True))
+    shown: list[tuple[str, Difference | None]] = []  # for each measure its name, then every pair
+    for measure in _measures_shown(found):
+        shown.append((measure, None))
+        shown += [(f"{names[a]}\n- {names[b]}", found[a, b, measure]) for a, b in found.pairs]
     ax = style.axes_or_new(ax, "Comparison.plot", height=1.9 + 0.4 * len(shown))
     drawn = {place: difference for place, (_, difference) in enumerate(shown) if difference is not None}
     _draw_differences(ax, [*drawn], [*drawn.values()], found.confidence)
@@ -80,20 +84,6 @@ def _draw_differences(ax: Any, places: Sequence[int], differences: Sequence[Diff
     ax.plot([each.lower for each in differences], places, marker="o", label="lower", **mark)
     expected = [each.expected for each in differences]
     ax.plot(expected, places, marker="D", markerfacecolor="none", label="expected", **mark)
-
-
-def _lines(comparison: "Comparison") -> list[tuple[str, Difference | None]]:
-    """The rows of the picture: for each measure its name, then every pair with its difference."""
-    names = _names(comparison)
-    lines: list[tuple[str, Difference | None]] = []
-    for measure in _measures_shown(comparison):
-        lines.append((measure, None))
-        lines += [(f"{names[a]}\n- {names[b]}", comparison[a, b, measure]) for a, b in comparison.pairs]
-    return lines
-
-
-def _names(comparison: "Comparison") -> dict[str, str]:
-    return dict(zip(comparison.systems, shortened(comparison.systems, _NAMES_WIDTH), strict=True))
 
 
 def _measures_shown(comparison: "Comparison") -> tuple[str, ...]:

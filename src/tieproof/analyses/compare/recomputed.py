@@ -54,7 +54,12 @@ class NoiseReport(Shown, AsFrame):
     @cached_property
     def changed(self) -> npt.NDArray[Any]:
         """The ids of the queries of which any measure does change from one computation to the other."""
-        return self.first.query_ids[_differ(self.first, self.second, self.first.measures)]
+        return self.first.query_ids[np.any([self._differ(name) for name in self.first.measures], axis=0)]
+
+    def _differ(self, measure: str) -> BoolArray:
+        """(Q,) of which queries a measure changes from one computation to the other."""
+        first, second = self.first.per_query(measure), self.second.per_query(measure)
+        return np.asarray((first.lower != second.lower) | (first.upper != second.upper))
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers as plain numbers, strings and lists."""
@@ -77,7 +82,7 @@ class NoiseReport(Shown, AsFrame):
         table["second_lower"] = np.concatenate([self.second.per_query(name).lower for name in measures])
         table["move"] = np.tile(self.moves[self.first.query_ids], len(measures))
         table["may_change"] = (table["noise_lower"] < table["lower"]) | (table["noise_upper"] > table["upper"])
-        table["changed"] = np.concatenate([_differ(self.first, self.second, [name]) for name in measures])
+        table["changed"] = np.concatenate([self._differ(name) for name in measures])
         return table
 
     def _extremes(self) -> Mapping[str, float]:
@@ -187,14 +192,6 @@ def _with_noise(result: Result) -> Result:
         return result
     values = {measure: np.vstack([rows, rows[[0, 2]]]) for measure, rows in evaluated.per_query.items()}
     return Result(evaluated._replace(per_query=values))
-
-
-def _differ(one: Result, other: Result, measures: Sequence[str]) -> BoolArray:
-    differ = np.zeros(len(one.query_ids), dtype=np.bool_)
-    for name in measures:
-        first, second = one.per_query(name), other.per_query(name)
-        differ |= (first.lower != second.lower) | (first.upper != second.upper)
-    return differ
 
 
 def _survives(comparison: Comparison) -> Iterator[str]:

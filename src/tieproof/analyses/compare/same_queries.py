@@ -17,14 +17,12 @@ from tieproof.ties import IntArray
 _SAME_LABELS = "Evaluate both with the same labels or judgments."
 _SAME_MEASURES = "Evaluate both with the same measures, or pass the measures to compare as measures=."
 
+# The settings that must be equal, because they decide what a score means, and those that may differ from system to
+# system, of which a comparison tells; no evaluation has others.
 _SAME = ("leave_one_out", "average", "empty", "unanswered", "missing", "truncated", "n_items")
-"""The settings that must be equal, because they decide what a score means."""
-
 _MAY_DIFFER = ("call", "distance", "precision", "bits", "search", "gallery")
-"""The settings that may differ from system to system, of which a comparison tells; no evaluation has others."""
-
+# The calls whose number of gallery items is the length of the longest list.
 _LISTS = ("evaluate_scores", "evaluate_distances", "evaluate_run")
-"""The calls whose number of gallery items is the length of the longest list."""
 
 
 def check_results(results: Any) -> None:
@@ -179,10 +177,8 @@ def _check_judgments(first: str, one: Result, name: str, other: Result, place: I
 def _check_categories(first: str, one: Result, name: str, other: Result, place: IntArray) -> None:
     """Refuse means over categories if a query has different categories in the results."""
     mine, theirs = one.category_of_query, other.category_of_query
-    if one.setting.average == "micro":
+    if one.setting.average == "micro" or mine is None or theirs is None:
         return
-    assert mine is not None
-    assert theirs is not None
     if not np.array_equal(mine, theirs[place]):
         at = int(np.argmin(mine == theirs[place]))
         mine_at = f"query {one.query_ids[at]} is in {str(mine[at])!r}"

@@ -43,9 +43,7 @@ class Evidence(NamedTuple):
     lower: float  # the smallest mean difference over all orderings of tied items
     upper: float  # the largest one
     alpha: float  # 1 - confidence
-    ahead: int = (
-        1  # 1 if the first system is ahead in expectation, -1 if the second is, 0 if their means are the same
-    )
+    ahead: bool = True  # whether the first system is ahead in expectation; otherwise the means are the same
     p_noise: float = 1.0  # that if the noise of both systems goes against the system ahead, too; 1 without noise
     smallest: float = 0.0  # the smallest p-value that so few queries allow, as `smallest_p_value` returns it
 
@@ -68,12 +66,10 @@ class Rule(NamedTuple):
     means: str
     holds: Callable[[Evidence], bool]
 
-    @property
-    def names_better(self) -> bool:
-        """Whether the verdict says that one system is better."""
-        return self.name.startswith("better")
 
-
+# The rules, in the order in which they are tried; the last one applies to all remaining cases. "Significant" means a
+# corrected p-value of at most 1 - confidence. Every rule is applied from the view of the system that is ahead in
+# expectation, so that it does not matter which of the two systems is named first.
 RULES = (
     Rule(
         THE_SAME,
@@ -88,7 +84,7 @@ RULES = (
         "Neither the order of tied items, nor the noise, nor the choice of queries is likely to explain the "
         "difference.",
         lambda evidence: (
-            evidence.ahead != 0 and max(evidence.p_value, evidence.p_lower, evidence.p_noise) <= evidence.alpha
+            evidence.ahead and max(evidence.p_value, evidence.p_lower, evidence.p_noise) <= evidence.alpha
         ),
     ),
     Rule(
@@ -96,7 +92,7 @@ RULES = (
         "The difference is significant in expectation, and also if all ties are broken against the system that is "
         "ahead and in favor of the other one.",
         "Neither the order of tied items nor the choice of queries is likely to explain the difference.",
-        lambda evidence: evidence.ahead != 0 and max(evidence.p_value, evidence.p_lower) <= evidence.alpha,
+        lambda evidence: evidence.ahead and max(evidence.p_value, evidence.p_lower) <= evidence.alpha,
     ),
     Rule(
         IN_EXPECTATION,
@@ -104,7 +100,7 @@ RULES = (
         "ahead and in favor of the other one.",
         "The choice of queries is unlikely to explain the difference if ties are broken at random. A program that "
         "breaks ties in another way may show no difference.",
-        lambda evidence: evidence.ahead != 0 and evidence.p_value <= evidence.alpha,
+        lambda evidence: evidence.ahead and evidence.p_value <= evidence.alpha,
     ),
     Rule(
         QUERIES_OR_TIES,
@@ -130,11 +126,6 @@ RULES = (
         lambda evidence: True,
     ),
 )
-"""The rules, in the order in which they are tried; the last one applies to all remaining cases.
-
-"Significant" means a corrected p-value of at most 1 - confidence. Every rule is applied from the view of the system
-that is ahead in expectation, so that it does not matter which of the two systems is named first.
-"""
 
 
 def rule_of(evidence: Evidence) -> Rule:
@@ -143,19 +134,19 @@ def rule_of(evidence: Evidence) -> Rule:
 
 
 def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Evidence, sample: Sample) -> Verdict:
-    """The verdict on two systems, whose sentence names the system ahead in expectation first, equals by name.
+    """The verdict on two systems, of which the first is ahead in expectation; equals are named in order.
 
     All numbers of the sentence are sizes without a sign, each with the system that it speaks for, so that they agree
     with tables in which either system stands first.
     """
     rule = rule_of(evidence)
-    if evidence.ahead < 0 or (evidence.ahead == 0 and a > b):
+    if not evidence.ahead and a > b:
         a, b = b, a
         mean = Estimate(0.0 - mean.upper, 0.0 - mean.expected, 0.0 - mean.lower, mean.std)
     p_value, p_lower, p_noise = (
         chance(p, "p = ", "p < ") for p in (evidence.p_value, evidence.p_lower, evidence.p_noise)
     )
-    if evidence.ahead == 0:
+    if not evidence.ahead:
         open_question = f"neither is ahead, because '{a}' and '{b}' have the same mean {measure} in expectation"
         uneven = evidence.p_value <= evidence.alpha
         open_question += f"{'; only the ranks of their differences are uneven' if uneven else ''} ({p_value})"
@@ -181,7 +172,7 @@ def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Ev
         NO_DIFFERENCE: f"No difference shown: {open_question}.",
     }
     sentence = " ".join(filter(None, (sentences[rule.name], remark(sample, evidence.alpha))))
-    return Verdict(rule.name, a if rule.names_better else None, sentence)
+    return Verdict(rule.name, a if rule.name.startswith("better") else None, sentence)
 
 
 def _lead(a: str, b: str, difference: float) -> str:

@@ -99,7 +99,8 @@ def leaderboard(
     deciding = [
         printed[each] if by == "published" else score.expected for each, score in zip(ordered, scores, strict=True)
     ]
-    place, by_ties = places_by(deciding), possible_places(scores)
+    ahead = np.subtract.outer(deciding, deciding) > ROUNDING
+    place, by_ties = (1 + ahead.sum(axis=0)).tolist(), possible_places(scores)
     systems = []
     order = sorted(range(len(ordered)), key=place.__getitem__)
     for at, following in zip(order, [*order[1:], order[-1]], strict=True):
@@ -111,11 +112,6 @@ def leaderboard(
         systems.append(Place(place[at], ordered[at], scores[at], printed.get(ordered[at]), *places, others, swaps))
     notes = (*left_out, *about_settings(results), *strange)
     return RankedSystems(name, len(queries), confidence, by, tuple(systems), notes)
-
-
-def places_by(values: Sequence[float]) -> list[int]:
-    """Return the place of each system: 1 + the number of systems with larger values."""
-    return [int(1 + above) for above in (np.subtract.outer(values, values) > ROUNDING).sum(axis=0)]
 
 
 def possible_places(scores: Sequence[Estimate[float]]) -> list[tuple[int, int]]:

@@ -7,14 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.analyses.leaderboard import pictures
 from tieproof.measures.statistics.resampling import RESAMPLES
+from tieproof.show import style
+from tieproof.show.drawing import draw_intervals
+from tieproof.show.files import pictures, takes_path
 from tieproof.show.parts import WIDTH, count, fixed, percent, signed
 from tieproof.show.printable import printable
 from tieproof.show.shown import AsFrame, AsPage, Shown, Table, text
 from tieproof.ties import Array, Estimate
 
-_NAME = 24  # the most columns of a name in a text
+_NAME, _NAME_DRAWN = 24, 28  # the most columns of a name in a text, and in a picture
 
 
 class Places(NamedTuple):
@@ -198,7 +200,36 @@ class RankedSystems(Shown, AsFrame, AsPage):
         first = f"{printable(self.systems[0].name)} {self.systems[0].score:.4f}"
         return f"<RankedSystems: {count(len(self), 'system')} by {self.measure}, {first}>"
 
-    plot = pictures.plot
+    @takes_path
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the interval of every system over the orderings of tied items, the first place at the top.
+
+        ax : matplotlib axes to draw on, or the path of a picture to write; None for new axes
+
+        Returns the axes. Bars go from the lower to the upper value, with the standard deviation around the expected
+        one, and a mark at the published number if there is one. Raises MissingExtraError if matplotlib is not
+        installed.
+
+        >>> import tieproof as tp
+        >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}
+        >>> run = {"q1": {"d1": 1.0, "d3": 1.0}, "q2": {"d3": 2.0, "d2": 1.0}}
+        >>> axes = tp.leaderboard(qrels, {"one": run, "other": run}).plot(style.figure("This example")[1])
+        >>> [label.get_text() for label in axes.get_yticklabels()]
+        ['1  one', '1  other']
+        """
+        ax = style.axes_or_new(ax, "RankedSystems.plot", height=1.7 + 0.25 * len(self))
+        scores = [each.score for each in self.systems]
+        places = list(range(len(scores)))
+        draw_intervals(ax, places, scores)
+        printed = [(each.published, at) for at, each in enumerate(self.systems) if each.published is not None]
+        if printed:
+            mark = {"linestyle": "", "marker": "x", "markersize": 6, "color": style.VERMILION, "zorder": 3}
+            ax.plot(*zip(*printed, strict=True), label="published", **mark)
+        names = style.shortened([each.name for each in self.systems], _NAME_DRAWN)
+        style.name_rows(ax, [f"{each.place}  {name}" for each, name in zip(self.systems, names, strict=True)], 8)
+        ax.set_xlabel(self.measure, parse_math=False)
+        ax.set_title(style.wrapped(f"{count(len(places), 'system')}: what ties leave open"), loc="left", fontsize=10)
+        return style.tidy(ax, legend=3)
 
     def _page(self) -> tuple[str, dict[str, Any]]:
         from tieproof.show.pages.page import Axis
@@ -207,3 +238,6 @@ class RankedSystems(Shown, AsFrame, AsPage):
         ends = [end for each in self.systems for end in (each.score.lower, each.score.upper)]
         values = {"board": self, "table": self._table(), "axis": Axis.around(ends + printed)}
         return "board.html", {"title": f"{count(len(self), 'system')} by {self.measure}", **values}
+
+
+BOARDS = pictures(RankedSystems.plot)

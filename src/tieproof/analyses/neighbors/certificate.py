@@ -32,12 +32,10 @@ from tieproof.whole_files import atomic_write
 NAME, ARRAYS = "certificate.json", "truth.npz"  # the files that every folder of true neighbors has
 WHAT, VERSION = "true neighbors", 1
 
+# The arrays of truth.npz; `neighbors` and `distances` have the names that other readers expect.
 FIELDS = ("neighbors", "distances", "nearer", "tie_starts", "tie_indptr", "tie_ids", "n_ties", "duplicates")
-"""The arrays of truth.npz; `neighbors` and `distances` have the names that other readers expect."""
-
-DIGESTED = 2**16  # about how many neighbors are digested at a time
-
 TIES = ("queries_with_ties", "queries_with_cut_ties", "ties", "largest_tie")
+DIGESTED = 2**16  # about how many neighbors are digested at a time
 
 
 @dataclass(frozen=True)

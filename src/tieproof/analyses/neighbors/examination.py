@@ -200,7 +200,8 @@ def examine_truth(
     listed = as_item_numbers(array[:, :wanted], "true ids")
     within = np.where(listed < n_items, listed, -1)
     warn_of_other_order(sides.queries.take, sides.gallery.take, within, found.distance)
-    faults, said = _faults(listed, found, partial(_places, search))
+    marks = _faults(listed, found, partial(_places, search))
+    faults = {name: mark.sum(axis=1) for name, mark in marks.items()}
 
     def far(query: int, item: int) -> float:
         row, other = sides.queries.take(np.array([query])), sides.gallery.take(np.array([item]))
@@ -212,8 +213,8 @@ def examine_truth(
         n_items=n_items,
         duplicates=found.duplicates,
         cut=np.asarray(found.cut),
-        examples=tuple(_examples(said, found, far)),
-        **faults,
+        examples=tuple(_examples(marks, listed, found, far)),
+        **faults | {"unordered": marks["unordered"].any(axis=1)},
     )
 
 
@@ -230,8 +231,8 @@ def _places(search: SearchInParts, query: IntArray, item: IntArray) -> IntArray:
 
 def _faults(
     listed: IntArray, found: Neighbors, places: Callable[[IntArray, IntArray], IntArray]
-) -> tuple[dict[str, Array], dict[str, BoolArray]]:
-    """Return the fields of `TruthExamination` that count faults, and where they are: at listed or at found items.
+) -> dict[str, BoolArray]:
+    """Where the faults are, by the fields of `TruthExamination`: at listed items, or at found ones that are missing.
 
     places : returns numbers for pairs of a query and an item that increase with the distance
     """
@@ -248,23 +249,19 @@ def _faults(
     needed = found.nearer < found.tie_starts[:, None]
     first = np.arange(len(listed))[:, None] * n_items
     is_listed = np.isin(first + found.ids, (first + listed)[counted])
-    marks = {
+    return {
         "out_of_range": ~inside,
         "repeated": repeated,
         "wrong": counted & far,
         "missing": needed & ~is_listed,
         "unordered": inside & (level < np.maximum.accumulate(level, axis=1)),
     }
-    faults = {name: mark.sum(axis=1) for name, mark in marks.items()}
-    return faults | {"unordered": marks["unordered"].any(axis=1)}, {**marks, "listed": listed}
 
 
-def _examples(marks: dict[str, Array], found: Neighbors, far: Callable[[int, int], float]) -> Iterator[str]:
-    """Yield sentences on a few faults of each kind.
-
-    far : returns the distance of a query and an item
-    """
-    listed, k = marks["listed"], found.k
+def _examples(
+    marks: dict[str, BoolArray], listed: IntArray, found: Neighbors, far: Callable[[int, int], float]
+) -> Iterator[str]:
+    """Yield sentences on a few faults of each kind; `far` returns the distance of a query and an item."""
     for name in ("out_of_range", "repeated", "wrong", "missing"):
         places = np.argwhere(marks[name])
         _, first = np.unique(places[:, 0], return_index=True)
@@ -277,7 +274,7 @@ def _examples(marks: dict[str, Array], found: Neighbors, far: Callable[[int, int
             else:
                 near = far(query, item) if name == "wrong" else float(found.distances[query, rank])
                 distance, last = apart(near, float(found.distances[query, -1]))
-                end = f"its {k:,} nearest end at distance {last}"
+                end = f"its {found.k:,} nearest end at distance {last}"
                 if name == "wrong":
                     yield f"Query {query} lists item {item} at distance {distance}, but {end}."
                 else:

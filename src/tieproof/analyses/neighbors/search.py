@@ -1,15 +1,14 @@
 """The nearest items of all queries, part by part, in this process or on a cluster.
 
 A part is a block of queries among a piece of the gallery. The lists of all pieces are merged exactly, so neither the
-parts nor their order nor their machine can matter. So parts may have any size: they are cut to last about a minute at
-the rate of the part before, because an interrupted search continues with the parts that are not stored yet.
+parts nor their order nor their machine can matter. An interrupted search continues with the parts that are not stored
+yet, which is why they are not larger than the blocks of a checkpoint.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
-from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from tieproof.analyses.neighbors.sides import spans_between
 from tieproof.engine import NearestLists, merged_lists
 from tieproof.engine.problem import Budget, Progress, Search, Sharded, Watch
 from tieproof.errors import about
-from tieproof.evaluation.cluster import Runner, Span, beside_rows, fits, groups_of, unseen
+from tieproof.evaluation.cluster import STORED, Runner, Span, beside_rows, fits, groups_of, unseen
 from tieproof.inputs.arrays import BLOCK_BYTES
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.relevance import NOTHING
@@ -30,14 +29,9 @@ from tieproof.inputs.shards.source import ArraySource, RankedRows
 from tieproof.ties import Array, IntArray
 from tieproof.whole_files import PartsFolder
 
+# The fewest queries of a block, unless their rows take too much memory, because preparing the rows of the gallery for
+# it takes as long as searching for some hundred queries; and about how many neighbors it has at most.
 QUERIES, LISTED = 1000, 2**20
-"""The fewest queries of a block, unless their rows take too much memory, and about how many neighbors it has at most.
-
-Preparing the rows of the gallery for a block takes about as long as searching for some hundred queries.
-"""
-
-SECONDS = 60.0  # about how long the search of a part lasts
-STEADY = 15.0  # parts that last so many seconds tell the rate: on a cluster, all others are then cut at once
 PARTS_EACH = 4  # the approximate number of parts for each worker of a cluster, so that all have work until the end
 SMALLEST_BLOCK = 2**7  # the fewest queries of parts that are made for workers, rather than for the memory
 SMALLEST_PIECE = 2**11  # the fewest items of such parts
@@ -69,7 +63,7 @@ class SearchInParts(NamedTuple):
 
     problem: Sharded[Search]
     k: int  # how many items are listed: at most all
-    size: int  # the most queries of a block
+    size: int  # the queries of a block, but the last one
     pieces: Sequence[Span]  # the spans of items
 
     @classmethod
@@ -86,37 +80,29 @@ class SearchInParts(NamedTuple):
             most = max(1, memory // 2 // of_row)
         if workers > 1:
             size, most = for_workers(n_queries, n_items, size, most, PARTS_EACH * workers)
-        pieces = groups_of(problem.items.source.bounds.tolist(), most)
-        return cls(problem, k, size, list(pieces))
+        pieces = list(groups_of(problem.items.source.bounds.tolist(), most))
+        longest = max(stop - start for start, stop in pieces)
+        size = min(size, max(QUERIES, STORED // (longest * problem.items.shape[1])))
+        return cls(problem, k, size, pieces)
 
     @property
     def pairs(self) -> int:
         """The number of pairs of a query and an item."""
         return len(self.problem.queries) * len(self.problem.items)
 
+    @property
+    def blocks(self) -> list[Span]:
+        """The spans of queries."""
+        return spans_between(len(self.problem.queries), self.size)
+
+    @property
+    def parts(self) -> list[Part]:
+        """All parts, piece after piece."""
+        return [Part(block, piece) for piece in self.pieces for block in self.blocks]
+
     def done(self, found: "FoundParts") -> int:
         """The number of pairs of the parts that were searched."""
-        return sum(part.pairs for part in self.known(found))
-
-    def known(self, found: "FoundParts") -> list[Part]:
-        """The parts that were searched already."""
-        return [part for part in found if part.items in self.pieces]
-
-    def blocks(self, known: Iterable[Part], size: int) -> list[Span]:
-        """The blocks of the parts that were searched, of whichever size, and new ones between them."""
-        blocks, last, count = list[Span](), 0, len(self.problem.queries)
-        for start, stop in [*sorted({part.queries for part in known}), (count, count)]:
-            if last <= start:
-                blocks += [(last + first, last + end) for first, end in spans_between(start - last, size)]
-                blocks += [(start, stop)] * (start < stop)
-                last = stop
-        return blocks
-
-    def left(self, known: Iterable[Part], size: int) -> list[Part]:
-        """The parts that were not searched, piece after piece; all pieces have the same blocks."""
-        blocks, searched = self.blocks(known, size), set(known)
-        parts = (Part(block, piece) for piece in self.pieces for block in blocks)
-        return [part for part in parts if part not in searched]
+        return sum(part.pairs for part in self.parts if part in found)
 
     def among(self, queries: Array, items: Array, budget: Budget, part: Part | None = None) -> Search:
         """The search of some rows: those of a part, or of pairs that are compared."""
@@ -140,12 +126,8 @@ class Parts:
     def __init__(self, stored: PartsFolder, search: SearchInParts) -> None:
         self.stored, self.search = stored, search
 
-    def __iter__(self) -> Iterator[Part]:
-        for name in self.stored.names():
-            ends = name.split("-")
-            if len(ends) == 4 and all(map(str.isdecimal, ends)):
-                first, last, start, stop = map(int, ends)
-                yield Part((first, last), (start, stop))
+    def __contains__(self, part: Part) -> bool:
+        return str(part) in self.stored
 
     def __setitem__(self, part: Part, found: Neighbors) -> None:
         self.stored.write(str(part), **stored_arrays(found))
@@ -212,21 +194,13 @@ def find(search: SearchInParts, runner: Runner, found: FoundParts, watch: Watch,
 
     with watch(search.pairs) as advance:
         advance(search.done(found))
-        size, several = min(QUERIES, search.size), runner.workers
-        longest = max(stop - start for start, stop in search.pieces)
-        while left := search.left(search.known(found), size):
-            some, began = left[:several], monotonic()
-            for part, neighbors in runner.each(begin, some, lambda part: part.pairs, advance):
-                found[part] = neighbors
-            # Each worker searched one part.
-            seconds, before = monotonic() - began, size
-            rate = max(part.pairs for part in some) / max(seconds, 1e-3)
-            size = min(search.size, max(QUERIES, int(SECONDS * rate / longest)))
-            if runner.workers > 1 and (seconds >= STEADY or size == before):
-                several = len(left)
-    blocks = search.blocks(search.known(found), search.size)
-    merged = (_merged(search, block, (found[Part(block, piece)] for piece in search.pieces)) for block in blocks)
-    numbered = ((np.arange(*block), part) for block, part in zip(blocks, merged, strict=True))
+        left = [part for part in search.parts if part not in found]
+        for part, neighbors in runner.each(begin, left, lambda part: part.pairs, advance):
+            found[part] = neighbors
+    numbered = (
+        (np.arange(*block), _merged(search, block, (found[Part(block, piece)] for piece in search.pieces)))
+        for block in search.blocks
+    )
     n_queries, n_items = len(search.problem.queries), len(search.problem.items)
     return gathered(numbered, n_queries, search.k, n_items, search.problem.whole.called, duplicates)
 

@@ -161,10 +161,16 @@ def truth(
             "k": str(k),
             "exclude": str(left_out),
             "version of tieproof": __version__,
-            "memory or the workers": hashlib.sha256(repr(search.pieces).encode()).hexdigest(),
+            "memory or the workers": hashlib.sha256(f"{search.size} {search.pieces}".encode()).hexdigest(),
         }
         sides.check_self_matches(problem, digests)
-        _check_folder(folder)
+        with about("out"):  # a folder with anything but an unfinished truth is refused
+            if (folder / NAME).exists():
+                raise InputError(
+                    f"{folder} contains a finished truth already. Name another folder, or remove this one."
+                )
+            if not (folder / PARTS).exists():
+                check_is_empty(folder)
         stored = PartsFolder(folder / PARTS, "search", title, TITLE, "out")
         parts = Parts(stored, search)
         watch = watched(progress, None if cluster is None else runner.workers)
@@ -192,14 +198,3 @@ def truth(
     write_certificate(folder, certificate)
     stored.remove()
     return certificate
-
-
-def _check_folder(folder: Path) -> None:
-    """Refuse a folder with anything but an unfinished truth."""
-    if (folder / NAME).exists():
-        raise InputError(
-            f"{folder} contains a finished truth already. Name another folder, or remove this one.", "out"
-        )
-    if not (folder / PARTS).exists():
-        with about("out"):
-            check_is_empty(folder)

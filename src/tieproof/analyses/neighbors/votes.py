@@ -17,10 +17,9 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.ties import FloatArray
 
+# More than the relative error of a weight in float64, and of a sum of a few thousand of them: a quotient and an
+# exponential of at most 2^10 are wrong by less than 2^-41.
 ROUNDED = 2.0**-40
-"""More than the relative error of a weight in float64, and of a sum of a few thousand of them: a quotient and an
-exponential of at most 2^10 are wrong by less than 2^-41."""
-
 FARTHEST = 10**6  # the most temperatures by which distances may differ, so that their weights can be computed
 
 
@@ -44,29 +43,9 @@ def chances(places: int, tied: int, rivals: tuple[Rival, ...]) -> tuple[int, Fra
     >>> chances(1, 1, (Rival(2, 0),)), chances(0, 0, (Rival(0, 0), Rival(0, 2)))
     ((0, Fraction(1, 3), 1), (0, Fraction(1, 2), 1))
     """
-    lower, upper = _always(places, tied, rivals), _ever(places, tied, rivals)
-    if lower == upper:
-        return lower, Fraction(lower), upper
-    return lower, _expected(places, tied, rivals), upper
-
-
-def _ever(places: int, tied: int, rivals: Sequence[Rival]) -> int:
-    """Whether some choice puts no rival ahead: as many items of the class as possible, and the rest spread."""
-    own = min(places, tied)
-    most = [(2 * own + rival.lead) // 2 for rival in rivals]
-    room = sum(min(rival.tied, limit) for rival, limit in zip(rivals, most, strict=True))
-    return int(min(most, default=0) >= 0 and own + room >= places)
-
-
-def _always(places: int, tied: int, rivals: Sequence[Rival]) -> int:
-    """Whether every choice leaves all rivals behind, even if each gets as many of its items as possible."""
-    total = tied + sum(rival.tied for rival in rivals)
-    for rival in rivals:
-        theirs = min(places, rival.tied)
-        own = max(0, places - theirs - (total - tied - rival.tied))
-        if 2 * theirs >= 2 * own + rival.lead:
-            return 0
-    return 1
+    # It is 1 only if every choice wins, because all are equally likely.
+    expected = _expected(places, tied, rivals) if rivals else Fraction(1)
+    return math.floor(expected), expected, math.ceil(expected)
 
 
 def _expected(places: int, tied: int, rivals: Sequence[Rival]) -> Fraction:

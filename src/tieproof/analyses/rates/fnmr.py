@@ -178,7 +178,8 @@ def as_both_distances(relevant: Any, others: Any, function: str) -> tuple[FloatA
     """Return the distances of relevant and of other pairs, which must not be labels and scores instead."""
     both = as_distances(relevant, "relevant distances"), as_distances(others, "other distances")
     check_counts(*map(len, both))
-    labels = [_are_labels(each) for each in both]
+    # Whether there are two values, which are those of labels that scikit-learn takes before the scores.
+    labels = [set(np.unique(each).tolist()) in ({0.0, 1.0}, {-1.0, 1.0}) for each in both]
     if len(both[0]) == len(both[1]) and labels[0] != labels[1]:
         first, second = ("first", "second") if labels[0] else ("second", "first")
         raise InputError(
@@ -189,12 +190,6 @@ def as_both_distances(relevant: Any, others: Any, function: str) -> tuple[FloatA
             ("relevant", "others"),
         )
     return both
-
-
-def _are_labels(numbers: FloatArray) -> bool:
-    """Whether there are two values, which are those of labels that scikit-learn takes before the scores."""
-    low, high = numbers.min(), numbers.max()
-    return high == 1 and low in (0, -1) and bool(((numbers == low) | (numbers == high)).all())
 
 
 def as_distances(values: Any, name: str) -> FloatArray:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.analyses.neighbors.result import check_id_lists
+from tieproof.analyses.neighbors.result import check_id_lists, repeated_in_rows
 from tieproof.analyses.recall.truths import FoundLists, ListedTruth
 from tieproof.errors import InputError, about, calling
 from tieproof.inputs.arrays import as_array, as_numbers, check_finite
@@ -129,12 +129,10 @@ def _check_true_ids(ids: IntArray) -> None:
     strange[:, :-1] |= (ids[:, :-1] == NOTHING) & (ids[:, 1:] != NOTHING)
     advice = ". Pass ids of at least 0, and -1 only behind the last item of a list that has fewer."
     _refuse_first(strange, ids, "true ids", advice)
-    ranked = np.sort(np.where(ids == NOTHING, NOTHING - np.arange(ids.shape[1]), ids), axis=1)
-    twice = ranked[:, 1:] == ranked[:, :-1]
-    if twice.any():
-        query, place = np.argwhere(twice)[0].tolist()
+    twice = np.argwhere(repeated_in_rows(ids) & (ids != NOTHING))
+    for query, place in twice[:1].tolist():
         raise InputError(
-            f"The true ids of query {query} contain {ranked[query, place]} twice. Compute the truth again, with each "
+            f"The true ids of query {query} contain {ids[query, place]} twice. Compute the truth again, with each "
             "item once in a list."
         )
 

@@ -5,6 +5,7 @@ import numbers
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class RangeRecall(Shown, AsFrame):
     @property
     def recall(self) -> float:
         """The share of all true items that were found. Without true items it is 1 if nothing was found, else 0."""
-        return _of_all(self.hits, self.true, self.found)
+        return float(_of_each(self.hits.sum(), self.true.sum(), self.found.sum()))
 
     @property
     def precision(self) -> float:
@@ -69,7 +70,7 @@ class RangeRecall(Shown, AsFrame):
     @property
     def mean_recall(self) -> float:
         """The mean of the queries' recalls, of which those without true items are 1 or 0."""
-        return _mean_of(self.per_query)
+        return fmean(self.per_query.tolist())
 
     @property
     def of_others(self) -> dict[str, float]:
@@ -80,8 +81,8 @@ class RangeRecall(Shown, AsFrame):
         """
         hits, found = self.hits + self.repeated_hits, self.found + self.repeated
         return {
-            "big-ann recall, overall": _of_all(hits, self.true, found),
-            "big-ann recall, average": _mean_of(_of_each(hits, self.true, found)),
+            "big-ann recall, overall": float(_of_each(hits.sum(), self.true.sum(), found.sum())),
+            "big-ann recall, average": fmean(_of_each(hits, self.true, found).tolist()),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -129,15 +130,6 @@ class RangeRecall(Shown, AsFrame):
 def _of_each(hits: IntArray, true: IntArray, found: IntArray) -> FloatArray:
     """The hits of each query divided by its true items."""
     return np.asarray(np.where(true > 0, hits / np.maximum(true, 1), found == 0))
-
-
-def _of_all(hits: IntArray, true: IntArray, found: IntArray) -> float:
-    return float(_of_each(hits.sum(), true.sum(), found.sum()))
-
-
-def _mean_of(values: FloatArray) -> float:
-    """The mean, which does not depend on the order of the values."""
-    return math.fsum(values.tolist()) / len(values)
 
 
 @unchanged_files

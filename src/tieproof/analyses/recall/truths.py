@@ -23,14 +23,12 @@ from tieproof.ties import NO_RANK, Array, BoolArray, FloatArray, IntArray, Parts
 
 NEAR = 1e-6  # two distances of a truth that differ by less than this are a tie for big-ann-benchmarks
 
+# How much farther than the k-th nearest item a found item may be: what is added to its distance, or a factor.
 ANN_BENCHMARKS = {
     "ann-benchmarks k-nn": (1e-3, 1.0),
     "ann-benchmarks epsilon": (0.0, 1 + 0.01),
     "ann-benchmarks largeepsilon": (0.0, 1 + 0.1),
 }
-"""How much farther than the k-th nearest item a found item may be: what is added to its distance, or a factor."""
-
-BIG_ANN = "big-ann k-nn"
 
 
 class FoundLists(NamedTuple):
@@ -100,7 +98,11 @@ class ListedTruth(NamedTuple):
         n_items = np.where(whole, self.matches, NO_RANK if self.n_items is None else self.n_items)
 
         def parts(found: FoundItems) -> Parts:
-            hits = _is_found(self.ids, found)
+            query, item = found.pairs()
+            names, numbers = np.unique(np.concatenate([self.ids.ravel(), item]), return_inverse=True)
+            wanted, there = np.split(numbers, [self.ids.size])
+            listed = np.repeat(np.arange(count), width) * len(names) + wanted
+            hits = np.isin(listed, query * len(names) + there).reshape(self.ids.shape)
             limits = Limits(np.where(whole, hits.sum(axis=1), found.counted.sum(axis=1)), n_items)
             near, found_there = (self._rows(each, bool(whole.any())) for each in (self.distances, hits))
             return list_parts(near, found_there, limits, "true distances", self.small_is_near)
@@ -125,7 +127,7 @@ class ListedTruth(NamedTuple):
                 for name, (added, factor) in ANN_BENCHMARKS.items():
                     limit = last + added if added else last * factor
                     counts[name] = (found.distances[:, :k] <= limit[:, None]).sum(axis=1)
-            counts[BIG_ANN] = self._in_extended_truth(found.ids[:, :among], k)
+            counts["big-ann k-nn"] = self._in_extended_truth(found.ids[:, :among], k)
         # They know no truth of fewer items.
         short = self.matches < self.ids.shape[1]
         return {} if short.any() else {name: count / k for name, count in counts.items()}
@@ -202,13 +204,3 @@ def _ties(near: Neighbors, found: FoundItems) -> Ties:
         n_relevant=found.counted.sum(axis=1),
         n_items=np.full(near.n_queries, near.n_items),
     )
-
-
-def _is_found(true: IntArray, found: FoundItems) -> BoolArray:
-    """Return which of the true items of each query were found."""
-    query, item = found.pairs()
-    names, numbers = np.unique(np.concatenate([true.ravel(), item]), return_inverse=True)
-    of_query = np.repeat(np.arange(len(true)), true.shape[1])
-    wanted, there = numbers[: true.size], numbers[true.size :]
-    same: BoolArray = np.isin(of_query * len(names) + wanted, query * len(names) + there)
-    return same.reshape(true.shape)

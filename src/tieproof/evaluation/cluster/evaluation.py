@@ -101,7 +101,6 @@ class FolderLedger:
                 self.of[block].append(unit)
 
     def __contains__(self, unit: Unit) -> bool:
-        """Whether the counts of a unit are stored."""
         return str(unit) in self.parts
 
     def keep(self, unit: Unit, counts: list[Others]) -> None:

@@ -13,13 +13,10 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.show.printable import in_one_line, printable
 
+# Extensions of images that browsers show, and their media types.
 _MIME = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
-"""Extensions of images that browsers show, and their media types."""
-
 _EXTENSIONS = (*_MIME, ".bmp", ".tif", ".tiff")  # by which a text is recognized as the name of an image
-_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
-"""The formats that Pillow may open; for some other formats it starts another program."""
-
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")  # for some others, Pillow starts another program
 CHARACTERS = 320_000  # the most characters of all embedded images, so that a page of 10,000 queries stays below 1 MB
 _SMALL = 24_000  # the most bytes of a file that is embedded unchanged
 SIDE = 96  # the longer side of a thumbnail, in pixels
