@@ -23,7 +23,7 @@ from safetensors.numpy import save_file
 
 from tieproof.errors import InputError, InputWarning, MissingExtraError
 from tieproof.inputs.mapped import paths_of
-from tieproof.inputs.readers import FILE_FORMATS, contents, read_confidences, read_embeddings, read_labels
+from tieproof.inputs.readers import FILE_FORMATS, read_confidences, read_embeddings, read_labels, text
 from tieproof.whole_files import atomic_write
 
 Array = npt.NDArray[Any]
@@ -617,7 +617,7 @@ def test_confidences_in_bytes(tmp_path: Path) -> None:
 
 def test_wide_strings_in_bytes_that_are_mostly_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As strings they are four times as large. Their lengths are accepted, though their type would be too large."""
-    monkeypatch.setattr(contents, "MOST_BYTES", 100)
+    monkeypatch.setattr(text, "MOST_BYTES", 100)
     np.save(tmp_path / "y.npy", np.array([b"a", b"b" * 40, "ö".encode()]))
     assert read_labels(tmp_path / "y.npy").tolist() == ["a", "b" * 40, "ö"]
 

@@ -15,7 +15,7 @@ import numpy as np
 from tieproof.inputs.documents import Documents, DocumentTable, documents_of
 from tieproof.inputs.ids import as_text, numbered, refuse_encodings, written_otherwise
 from tieproof.inputs.list_rules import DEFAULT, ListRules, documents_of_qrels, documents_of_run, own_rows, without
-from tieproof.inputs.lookalikes import FEWEST_ALIKE, ITSELF
+from tieproof.inputs.mistakes import FEWEST_ALIKE, ITSELF
 from tieproof.inputs.options import rounded
 from tieproof.inputs.readers.trec import Numbers
 from tieproof.inputs.relevance import pointers

@@ -2,7 +2,7 @@
 
 location ──► location.py: path and entry ──► FILE_FORMATS: the reader of the extension ──► its entries
                                                                                                │
-embeddings (n, d), labels (n,) or (n, c) ◄── contents.py: checked ◄── columns.py: the one that is meant, or the
+embeddings (n, d), labels (n,) or (n, c) ◄── text.py: checked     ◄── columns.py: the one that is meant, or the
                                                                       columns that are dimensions
 """
 
@@ -26,8 +26,8 @@ from tieproof.inputs.readers.columns import (
     refuse_scores,
     warn_of_names,
 )
-from tieproof.inputs.readers.contents import stored_confidences, stored_labels
 from tieproof.inputs.readers.location import File, Location, RemoteFile, check, split
+from tieproof.inputs.readers.text import stored_confidences, stored_labels
 from tieproof.inputs.readers.trec_told import refuse_rankings
 from tieproof.inputs.sparse_rows import is_sparse
 from tieproof.ties import Array
@@ -70,9 +70,9 @@ FILE_FORMATS = {
     ".u8bin": FileFormat(_late("ann_benchmarks", "vectors", "<u1")),
     ".i8bin": FileFormat(_late("ann_benchmarks", "vectors", "<i1")),
     ".ibin": FileFormat(_late("ann_benchmarks", "truth")),
-    ".fvecs": FileFormat(_late("vecs", "entries", "<f4")),
-    ".bvecs": FileFormat(_late("vecs", "entries", "<u1")),
-    ".ivecs": FileFormat(_late("vecs", "entries", "<i4")),
+    ".fvecs": FileFormat(_late("ann_benchmarks", "vecs", "<f4")),
+    ".bvecs": FileFormat(_late("ann_benchmarks", "vecs", "<u1")),
+    ".ivecs": FileFormat(_late("ann_benchmarks", "vecs", "<i4")),
     ".txt": FileFormat(_late("text", "lines"), embeddings=False),
     ".json": FileFormat(_late("text", "json_list"), embeddings=False),
 }

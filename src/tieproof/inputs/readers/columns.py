@@ -1,15 +1,16 @@
-"""Decides which array of a file, or column of a table, contains what: embeddings, labels, confidences or ids."""
+"""Decides which array of a file, or column of a table or frame, contains what: embeddings, labels, confidences, ids."""
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError, warn
-from tieproof.inputs.frames import COLUMNS, plain
+from tieproof.inputs.arrays import type_name
+from tieproof.inputs.frames import COLUMNS, as_frame, column_called, plain
 from tieproof.inputs.readers.location import File, Location
 from tieproof.ties import Array
 
@@ -53,6 +54,11 @@ class Entry(NamedTuple):
     stored: str | None = None  # the type of its floats, if NumPy does not have that type
     rows: RowReader | None = None  # reads some of the rows; None if the format can only be read as a whole
     first: Callable[[], Array] | None = None  # reads the first rows of a format whose other rows take time
+
+
+def holds(dtype: np.dtype[Any] | str, shape: Sequence[int]) -> str:
+    """Return a type and a shape in words, for messages."""
+    return f"{dtype if isinstance(dtype, str) else type_name(dtype)}, shape {tuple(shape)}"
 
 
 def choose(entries: Sequence[Entry], where: Location, wanted: str) -> Entry:
@@ -267,3 +273,48 @@ def listing(names: Sequence[str]) -> str:
     """Return the first names, and how many more there are."""
     left = len(names) - MOST_LISTED
     return ", ".join(names[:MOST_LISTED]) + (f" and {left} more" if left > 0 else "")
+
+
+LOOKED_AT = 100  # the cells that tell what a column of a frame has: the first ones may be missing
+
+
+def vectors_of(values: Any, name: str) -> Any:
+    """Return the vectors of a frame; anything else, and a frame of numbers alone, unchanged.
+
+    A column of vectors is the embedding, whatever else the frame has; of several, the one that has a usual name.
+    Without one, columns of text and columns with the names of labels, confidences and ids are left out if there is
+    any text, and the others are dimensions.
+    """
+    if type(values).__name__ == "LazyFrame" or not hasattr(values, "columns"):
+        return values
+    frame = as_frame(values)
+    names = list(frame.columns)
+    if len(set(names)) < len(names):
+        return values
+    columns = {each: column_called(frame, each, f"The {name}") for each in names}
+    vectors = [each for each, column in columns.items() if _has(column, (list, tuple, np.ndarray))]
+    if vectors:
+        usual = [each for known in NAMES["embeddings"] for each in vectors if str(each).lower() == known]
+        if len(vectors) > 1 and not usual:
+            raise InputError(
+                f"The {name} are a frame with several columns of vectors, {listing(list(map(str, vectors)))}. Pass "
+                f"one of them, as a list of its vectors: frame[{vectors[0]!r}].to_list().",
+                name,
+            )
+        return columns[(usual or vectors)[0]].tolist()
+    texts = [each for each, column in columns.items() if _has(column, str)]
+    left_out = [each for each in names if each in texts or str(each).lower() in SURE]
+    taken = [each for each in names if each not in left_out]
+    if not texts or not taken:
+        return values
+    warn(
+        f"The {name} are a frame with text, so that {listing(list(map(str, left_out)))} "
+        f"{'is' if len(left_out) == 1 else 'are'} left out, and the dimensions are {listing(list(map(str, taken)))}. "
+        "To choose them yourself, pass only columns of numbers."
+    )
+    return values.select(taken) if hasattr(values, "select") else values[taken]
+
+
+def _has(column: Array, kind: Any) -> bool:
+    """Whether one of the first cells of a column is of this kind; the rows of a column with two axes are arrays."""
+    return any(isinstance(cell, kind) for cell in column[:LOOKED_AT])

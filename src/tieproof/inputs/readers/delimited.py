@@ -12,10 +12,9 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers.columns import ROWS, SURE, Entry
-from tieproof.inputs.readers.contents import from_text
 from tieproof.inputs.readers.lines import MOST_SHOWN, is_number
 from tieproof.inputs.readers.location import File, Location, Piped, broken, reading
-from tieproof.inputs.readers.text import ENCODING
+from tieproof.inputs.readers.text import ENCODING, from_text
 from tieproof.ties import Array
 
 KINDS = {",": "a table in UTF-8 text (.csv)", "\t": "a table in UTF-8 text (.tsv)"}

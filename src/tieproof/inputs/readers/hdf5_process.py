@@ -12,10 +12,11 @@ import h5py
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.contents import from_bytes, holds
-from tieproof.inputs.readers.hdf5 import HDF5, PREFIX
-from tieproof.inputs.readers.hdf5_storage import check_stored
+from tieproof.inputs.readers.columns import holds
+from tieproof.inputs.readers.hdf5 import HDF5
+from tieproof.inputs.readers.hdf5_storage import PREFIX, check_stored
 from tieproof.inputs.readers.location import File, Location, reading
+from tieproof.inputs.readers.text import from_bytes
 from tieproof.ties import Array
 
 

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-import h5py
 import numpy as np
 
-from tieproof.errors import InputError
-from tieproof.inputs.readers.hdf5 import PREFIX
+from tieproof.errors import InputError, library
 from tieproof.inputs.readers.location import Location
+
+PREFIX = "HDF5_VDS_PREFIX"
 
 
 def check_stored(dataset: Any, where: Location) -> None:
@@ -48,6 +48,7 @@ def _check_virtual(dataset: Any, where: Location) -> None:
     """Refuse a virtual data set that lacks one of its sources, or is not covered by them."""
     if not isinstance(where.path, Path):
         _refuse(where, "its sources are only searched on this machine: save a copy that is not virtual")
+    h5py = library("h5py", f"Reading {where.path}", "h5")
     sources = dataset.virtual_sources()
     for source in sources:
         name = f"'{source.dset_name}' of '{source.file_name}'"
@@ -63,7 +64,7 @@ def _check_virtual(dataset: Any, where: Location) -> None:
             _check_beside(path, where)
         with h5py.File(path, "r") as file:
             part = file.get(source.dset_name)
-            if not isinstance(part, h5py.Dataset) or not _holds(part, source):
+            if not isinstance(part, h5py.Dataset) or not _holds(part, source, h5py):
                 _refuse(where, f"its source {name} is absent or smaller: give it, or save a copy that is not virtual")
             _check_beside(Path(part.file.filename), where)  # it may be a link to another file
             check_stored(part, Location(path, source.dset_name))
@@ -104,7 +105,7 @@ def _is_limited(space: Any) -> bool:
         return False
 
 
-def _holds(part: Any, source: Any) -> bool:
+def _holds(part: Any, source: Any, h5py: Any) -> bool:
     """Whether a source is as large as the selection taken from it."""
     if source.src_space.get_select_type() == h5py.h5s.SEL_ALL:
         return bool(part.size == source.vspace.get_select_npoints())

@@ -18,8 +18,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers import sparse
-from tieproof.inputs.readers.columns import Entry, RowReader
-from tieproof.inputs.readers.contents import holds
+from tieproof.inputs.readers.columns import Entry, RowReader, holds
 from tieproof.inputs.readers.location import File, Location, reading, state_of
 from tieproof.ties import Array
 

@@ -15,8 +15,8 @@ from tieproof.errors import InputError, library
 from tieproof.inputs.arrays import type_name
 from tieproof.inputs.labels import from_objects
 from tieproof.inputs.readers.columns import Entry
-from tieproof.inputs.readers.contents import from_bytes
 from tieproof.inputs.readers.location import File, Location, reading
+from tieproof.inputs.readers.text import from_bytes
 from tieproof.ties import Array
 
 PARQUET = "a Parquet file (.parquet)"
