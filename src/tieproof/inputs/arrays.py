@@ -297,11 +297,7 @@ def check_count(arrived: int, name: str, count: int, items: str) -> None:
 
 
 def first_true(wrong: Array) -> int | None:
-    """The position of the first of some bools (n,) that is true, often that of an error; None if none is.
-
-    >>> first_true(np.array([False, True, True])), first_true(np.array([False]))
-    (1, None)
-    """
+    """The position of the first of some bools (n,) that is true, often that of an error; None if none is."""
     return int(np.argmax(wrong)) if wrong.any() else None
 
 

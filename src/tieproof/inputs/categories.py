@@ -31,11 +31,7 @@ class Categories:
 
     @classmethod
     def of(cls, of_query: Array, of_empty: Array, counted: BoolArray) -> "Categories":
-        """Make the categories from that of each query; `counted` (Q,) tells which queries the means include.
-
-        >>> Categories.of(np.array(["dog", "cat", "dog"]), np.array(["owl"]), np.array([True, True, False])).members
-        {'cat': array([1]), 'dog': array([0, 2])}
-        """
+        """Make the categories from that of each query; `counted` (Q,) tells which queries the means include."""
         names, place = np.unique(np.concatenate([of_query, of_empty]), return_inverse=True)
         own = place[: len(of_query)]
         return cls(names, own, place[len(of_query) :], np.bincount(own[counted], minlength=len(names)) > 0)
@@ -92,11 +88,7 @@ def as_categories(values: Any, count: int, average: str, labels: Any = None) -> 
 
 
 def categories_of(values: Any, queries: Sequence[str], average: str) -> Array | None:
-    """Return the category of each query; None without categories.
-
-    >>> categories_of({"q1": "dogs", "q2": "cats"}, ["q2"], "micro").tolist()
-    ['cats']
-    """
+    """Return the category of each query; None without categories."""
     if values is None:
         return as_categories(None, len(queries), average)
     known = _by_query(values)

@@ -40,11 +40,7 @@ def exact_below(stored: str) -> int:
 
 
 def not_whole(array: Array, limit: int | Array) -> BoolArray:
-    """Return which floats are not whole, or may have been rounded because their size is at least `limit`.
-
-    >>> not_whole(np.array([2047.0, 0.5, 2048.0], np.float16), exact_below("float16")).tolist()
-    [False, True, True]
-    """
+    """Return which floats are not whole, or may have been rounded because their size is at least `limit`."""
     return np.asarray(~(np.isfinite(array) & (array == np.trunc(array)) & (np.abs(array) < limit)))
 
 
@@ -158,26 +154,14 @@ def digest_terms(rows: Terms, first: int, stop: int, sums: Words) -> None:
     """Write the sums of the digests of the entries, each a term and a number, of the rows first … stop-1, (n, 2)."""
 
 
-def _digests_of_entries(rows: SparseRows, threads: int) -> Words:
-    """Return the sums of the digests of the entries of each row."""
-    sums = np.empty((len(rows), 2), dtype=np.uint64)
-    for_each(
-        lambda some: digest_terms(rows.entries, some.start, some.stop, sums),
-        stripes(0, len(rows), ROWS_AT_ONCE),
-        threads,
-    )
-    return sums
-
-
 def rows_digests(rows: Embeddings, labels: Words, threads: int = 1) -> Words:
-    """Return the digests (n, 2) of rows (n, d) and their labels' words (n,).
-
-    Of items of several vectors, the digests of the vectors are added, so their order does not matter; of sparse rows
-    those of the entries.
-    """
+    """Return the digests (n, 2) of rows and their labels' words (n,); those of vectors or entries of a row are added."""
     if isinstance(rows, SparseRows):
-        rows = _digests_of_entries(rows, threads)
-    if isinstance(rows, MultiVectors):
+        entries, sums = rows.entries, np.empty((len(rows), 2), dtype=np.uint64)
+        some = stripes(0, len(rows), ROWS_AT_ONCE)
+        for_each(lambda part: digest_terms(entries, part.start, part.stop, sums), some, threads)
+        rows = sums
+    elif isinstance(rows, MultiVectors):
         sums = np.zeros((len(rows), 2), dtype=np.uint64)
         none = np.zeros(len(rows.vectors), dtype=np.uint64)
         add_digests(np.repeat(np.arange(len(rows)), rows.lengths), rows_digests(rows.vectors, none, threads), sums)
@@ -213,13 +197,7 @@ def _ascending(digests: Words) -> Words:
 
 
 class Digests(NamedTuple):
-    """The digests (n, 2) of each side of a data set, with its kind and further facts.
-
-    >>> one = np.array([[1, 2], [3, 4]], dtype=np.uint64)
-    >>> prints = [Digests("toy", (rows,)).hashed().fingerprint for rows in (one, one[::-1], one[:1])]
-    >>> prints[0] == prints[1] != prints[2], len(prints[0])
-    (True, 64)
-    """
+    """The digests (n, 2) of each side of a data set, with its kind and further facts."""
 
     kind: str
     sides: tuple[Words, ...]
@@ -256,9 +234,6 @@ def keyed(rows: Words, key: bytes, *labels: Array) -> Words:
     """Return a word for each row of digests (n, 2); without the key, the words say nothing about the rows.
 
     Equal rows are numbered in the order of their labels, so that they have different words.
-
-    >>> keyed(np.zeros((3, 2), dtype=np.uint64), b"key").tolist() == keyed(np.zeros((3, 2), np.uint64), b"").tolist()
-    False
     """
     import hashlib
 

@@ -222,11 +222,7 @@ def from_objects(objects: Any, name: str) -> Array:
 
 
 def integer_type(least: int, most: int, name: str) -> type[np.int64 | np.uint64]:
-    """Return the type of labels that are integers from the least to the most; 64 bits must be enough.
-
-    >>> integer_type(0, 2**64 - 1, "labels").__name__
-    'uint64'
-    """
+    """Return the type of labels that are integers from the least to the most; 64 bits must be enough."""
     for kind in (np.int64, np.uint64):
         if np.iinfo(kind).min <= least and most <= np.iinfo(kind).max:
             return kind

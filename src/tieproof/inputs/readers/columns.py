@@ -1,9 +1,8 @@
-"""Decides which array of a file, or column of a table or frame, contains what: embeddings, labels, confidences, ids."""
+"""Decides which array of a file, or column of a table or frame, has what: embeddings, labels, confidences, ids."""
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +37,6 @@ _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
 
 MOST_LISTED = 20
 
-ROWS, ENDS = 1000, 4  # how many rows are looked at to suggest labels, and how many entries at either end of a file
 COMPARED = 1024  # the number of rows that are compared with the labels at a time
 
 RowReader = Callable[[int, int], Array]  # of the rows start … stop-1 of an array, and little else
@@ -53,7 +51,6 @@ class Entry(NamedTuple):
     load: Callable[[], Array]
     stored: str | None = None  # the type of its floats, if NumPy does not have that type
     rows: RowReader | None = None  # reads some of the rows; None if the format can only be read as a whole
-    first: Callable[[], Array] | None = None  # reads the first rows of a format whose other rows take time
 
 
 def holds(dtype: np.dtype[Any] | str, shape: Sequence[int]) -> str:
@@ -142,9 +139,9 @@ def _how_to_choose(entries: Sequence[Entry], where: Location, wanted: str) -> st
     odd = set(outside([entry.name for entry in apt]))
     for possible in ([entry for entry in apt if entry.name in odd], apt, once):
         fitting = _fitting(possible, wanted)
-        likely = next(iter(fitting), None) if wanted != "labels" else _beside(fitting, once) or _like_labels(fitting)
-        if likely is not None:
-            return f"Choose one by a colon and its name, such as '{where.path}:{likely.name}'."
+        likely = fitting[:1] if wanted != "labels" or len(fitting) == 1 else _beside(fitting, once)
+        if likely:
+            return f"Choose one by a colon and its name, such as '{where.path}:{likely[0].name}'."
     if _fitting(once, wanted):
         return "Choose one by a colon and its name, or give the labels in another file."
     if len(once) < len(entries):
@@ -153,28 +150,11 @@ def _how_to_choose(entries: Sequence[Entry], where: Location, wanted: str) -> st
     return f"None of them has the shape {shape} of {wanted}. Give a file that contains {wanted}."
 
 
-def _beside(entries: Sequence[Entry], others: Sequence[Entry]) -> Entry | None:
+def _beside(entries: Sequence[Entry], others: Sequence[Entry]) -> list[Entry]:
     """Return the labels whose name belongs to the first embeddings, as y_test belongs to X_test."""
     of_embeddings = [_last(entry) for entry in _fitting(others, "embeddings")]
     names = [f"y{name[1:]}" for name in of_embeddings[:1] if name.startswith("x_")]
-    return next((entry for entry in entries if _last(entry) in names), None)
-
-
-def _like_labels(entries: Sequence[Entry]) -> Entry | None:
-    """Return the last entry (no predictions) of names that occur several times, unlike ids, or of such integers."""
-    integers, entries = None, [entry for entry in entries if "pred" not in _last(entry)]
-    for entry in [*entries[: -ENDS - 1 : -1], *entries[:ENDS]]:
-        with suppress(InputError):
-            values = np.asarray((entry.first or entry.load)()).reshape(-1)[:ROWS]
-            if values.dtype.kind not in "biufUS" or len(np.unique(values)) == len(values):
-                continue
-            try:
-                numbers = values.astype(np.float64)
-            except ValueError:
-                return entry
-            if np.equal(numbers, np.rint(numbers)).all():
-                integers = integers or entry
-    return integers
+    return [entry for entry in entries if _last(entry) in names]
 
 
 def dimensions(path: File, columns: Sequence[Entry], apart: Collection[str]) -> list[int]:

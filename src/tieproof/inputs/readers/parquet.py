@@ -75,20 +75,13 @@ class _ListRows:
             return answer
 
     def look(self) -> None:
-        """Note where row groups end, and how long a row is; look through groups whose rows cannot all be so long."""
+        """Note where row groups end, and how long a row is."""
         with _opened(self.path) as file:
             metadata = file.metadata
-            groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-            ends = list(accumulate(group.num_rows for group in groups))
+            groups = range(metadata.num_row_groups)
             batch = next(file.iter_batches(batch_size=1, columns=[self.name]))
             self.width = self.numbers(batch.column(0), 0).shape[1]
-        for number, group in enumerate(groups):
-            columns = [group.column(at) for at in range(group.num_columns)]
-            counts = {each.num_values for each in columns if each.path_in_schema.startswith(f"{self.name}.")}
-            if counts != {group.num_rows * self.width}:
-                # The first row that is too long, too short or null is refused.
-                deque(self.decoded(number, ends[number] - group.num_rows, len(groups)), maxlen=0)
-        self.ends = ends
+        self.ends = list(accumulate(metadata.row_group(number).num_rows for number in groups))
 
     def batch_with(self, row: int) -> tuple[int, Array]:
         """Return the decoded batch that contains this row, and the number of its first row."""
@@ -99,7 +92,7 @@ class _ListRows:
         begin = self.ends[group - 1] if group else 0
         if not 0 <= self.position <= row or begin > self.position:
             self.rewind()
-            self.batches, self.position = self.decoded(group, begin, len(self.ends)), begin
+            self.batches, self.position = self.decoded(group, begin), begin
         while True:
             first, rows = next(self.batches)
             self.position = first + len(rows)
@@ -114,11 +107,11 @@ class _ListRows:
         self.batches, self.position = iter(()), -1
         self.kept.clear()
 
-    def decoded(self, group: int, row: int, groups: int) -> Iterator[tuple[int, Array]]:
-        """The rows from a row group on to the last of so many, batch by batch, each with its first row's number."""
+    def decoded(self, group: int, row: int) -> Iterator[tuple[int, Array]]:
+        """The rows from a row group on, batch by batch, each with the number of its first row."""
         size = max(1, BATCH // (8 * max(1, self.width)))
         with _opened(self.path) as file:
-            for batch in file.iter_batches(size, range(group, groups), [self.name], use_threads=False):
+            for batch in file.iter_batches(size, range(group, len(self.ends)), [self.name], use_threads=False):
                 rows = self.numbers(batch.column(0), row)
                 yield row, rows
                 row += len(rows)

@@ -24,8 +24,6 @@ from tieproof.ties import Array
 AT_A_TIME = 8  # the number of files that are opened or read at a time
 USUAL = ("labels", "label")  # the usual words in the names of files next to shards, if no word is given
 
-UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
-
 
 class Shards(StoredRows):
     """Embeddings in many files, with their labels, which `tieproof.open` returns and `evaluate` takes.
@@ -56,23 +54,12 @@ class Shards(StoredRows):
         where = first if files == 1 else f"{files:,} files, {first} … {last}"
         held = [name for name in ("labels", "groups") if getattr(self, name) is not None]
         beside = f", with {' and '.join(held)}" if held else ""
-        size = f"{len(self):,} rows × {self.shape[1]:,} {self.dtype.name}, {_in_words(self.nbytes)}"
+        size = f"{len(self):,} rows × {self.shape[1]:,} {self.dtype.name}, {self.nbytes:,} bytes"
         return f"Shards({size}, in {where}{beside})"
 
     def column(self, wanted: Paths) -> Array:
         """Read other values, one for each row, given like `labels` of `tieproof.open`; (n,) integers or strings."""
         return _column(self.opened, wanted, "values")
-
-
-def _in_words(count: float) -> str:
-    """Return a number of bytes in words, with three digits.
-
-    >>> _in_words(4_096), _in_words(122_880_000), _in_words(7)
-    ('4.1 kB', '123 MB', '7 bytes')
-    """
-    power = min(int(np.log10(max(count, 1)) // 3), len(UNITS) - 1)
-    scaled = count / 1000**power
-    return f"{scaled:.{0 if power == 0 or scaled >= 100 else 1}f} {UNITS[power]}"
 
 
 def open(paths: Paths, labels: Paths | None = None, *, groups: Paths | None = None) -> Shards:  # noqa: A001
