@@ -181,7 +181,9 @@ def test_parts_of_hdf5_that_were_never_written(tmp_path: Path) -> None:
 
 def test_unknown_storages_are_refused() -> None:
     pytest.importorskip("fsspec")
-    assert "belongs to no storage that fsspec knows" in refusal(lambda: tp.open("nowhere://a/b.npy"), "paths")
+    assert "cannot be opened by its URL (Protocol not known: nowhere)" in refusal(
+        lambda: tp.open("nowhere://a/b.npy"), "paths"
+    )
     assert "does not exist" in refusal(lambda: tp.open("memory://nowhere/b.npy"), "paths")
 
 

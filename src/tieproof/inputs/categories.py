@@ -13,11 +13,11 @@ from tieproof.inputs.frames import as_frame, column_for
 from tieproof.inputs.labels import as_labels, check_code_points
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import text
+from tieproof.inputs.readers.columns import listing
 from tieproof.ties import Array, BoolArray, IntArray
 
 Average = Literal["micro", "macro"]
 AVERAGES = ("micro", "macro")  # micro: the mean over all queries; macro: the mean of the means of the categories
-MOST_NAMED = 10  # the number of categories that a message lists
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,8 @@ class Categories:
             raise InputError(
                 f"No query of the category {name!r} has a relevant item, so that there is nothing to average."
             )
-        known = list(map(repr, self.members))
-        more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
-        raise InputError(f"This result has no category {name!r}; it has {', '.join(known[:MOST_NAMED])}{more}.")
+        known = listing(list(map(repr, self.members)))
+        raise InputError(f"This result has no category {name!r}; it has {known}.")
 
 
 def as_categories(values: Any, count: int, average: str, labels: Any = None) -> Array | None:

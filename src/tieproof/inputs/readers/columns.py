@@ -37,7 +37,6 @@ _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
 
 MOST_LISTED = 20
 
-COMPARED = 1024  # the number of rows that are compared with the labels at a time
 
 RowReader = Callable[[int, int], Array]  # of the rows start … stop-1 of an array, and little else
 
@@ -208,10 +207,7 @@ def refuse_labels(path: File, names: Sequence[str], embeddings: Array, labels: A
         return
     if (labels == labels[0]).all():  # constant labels contain no information
         return
-    same = np.arange(len(names))
-    for start in range(0, len(labels), COMPARED):
-        rows = slice(start, start + COMPARED)
-        same = same[(embeddings[rows, same] == labels[rows, np.newaxis]).all(axis=0)]
+    same = np.flatnonzero((embeddings == labels[:, np.newaxis]).all(axis=0))
     if same.size:
         raise InputError(
             f"{path} contains the labels as one of the dimensions, in column '{names[same[0]]}'; leave the column "

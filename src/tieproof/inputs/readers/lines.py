@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -35,38 +34,13 @@ LONGEST_LINE = 2**20
 MOST_SHOWN = 60  # the letters of a line or a cell that a message shows
 
 
-class Packing(NamedTuple):
-    """A way to pack a file: its name, the module that unpacks it, and the program for where Python lacks that."""
-
-    name: str
-    module: str
-    program: str
-
-    def unpack(self, content: bytes, called: str) -> bytes:
-        """The content as it was before it was packed."""
-        try:
-            module = import_module(self.module)
-        except ImportError:
-            raise InputError(
-                f"{called} is packed by {self.name}, which this Python cannot unpack; run {self.program} on it first."
-            ) from None
-        try:
-            return bytes(module.decompress(content))
-        except MemoryError:
-            raise
-        except Exception as error:  # EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, ZstdError
-            raise InputError(
-                f"{called} cannot be unpacked: the {self.name} file is damaged or cut short; write or copy it again."
-            ) from error
-
-
 PACKINGS = {
-    rb"\x1f\x8b": Packing("gzip", "gzip", "gunzip"),
-    rb"\xfd7zXZ\x00": Packing("xz", "lzma", "unxz"),
-    rb"(?s)BZh.(1AY&SY|\x17rE8P\x90)": Packing("bzip2", "bz2", "bunzip2"),  # the id of a query may begin with BZh
-    rb"\x28\xb5\x2f\xfd": Packing("zstd", "compression.zstd", "unzstd"),
+    rb"\x1f\x8b": ("gzip", "gzip", "gunzip"),
+    rb"\xfd7zXZ\x00": ("xz", "lzma", "unxz"),
+    rb"(?s)BZh.(1AY&SY|\x17rE8P\x90)": ("bzip2", "bz2", "bunzip2"),  # the id of a query may begin with BZh
+    rb"\x28\xb5\x2f\xfd": ("zstd", "compression.zstd", "unzstd"),
 }
-"""The ways to pack a file, by its first bytes."""
+"""For the first bytes of packed files: the packing, the module that unpacks it, and a program that does."""
 
 
 def is_packed(head: bytes) -> bool:
@@ -74,11 +48,24 @@ def is_packed(head: bytes) -> bool:
     return any(re.match(start, head) for start in PACKINGS) or head[257:262] == b"ustar"
 
 
-def unpacked_bytes(content: bytes, called: str) -> bytes:
+def _unpacked_bytes(content: bytes, called: str) -> bytes:
     """The content of a file, unpacked if it is packed, and the only file of an archive .tar in it."""
     packing = next((packing for start, packing in PACKINGS.items() if re.match(start, content)), None)
-    inner = content if packing is None else packing.unpack(content, called)
-    return _only_file(inner, called) if inner[257:262] == b"ustar" else inner
+    if packing is not None:
+        name, module, program = packing
+        try:
+            content = import_module(module).decompress(content)
+        except ImportError:
+            raise InputError(
+                f"{called} is packed by {name}, which this Python cannot unpack; run {program} on it first."
+            ) from None
+        except MemoryError:
+            raise
+        except Exception as error:  # EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, ZstdError
+            raise InputError(
+                f"{called} cannot be unpacked: the {name} file is damaged or cut short; write or copy it again."
+            ) from error
+    return _only_file(content, called) if content[257:262] == b"ustar" else content
 
 
 def _only_file(content: bytes, called: str) -> bytes:
@@ -102,11 +89,11 @@ def unpacked(location: str | os.PathLike[str] | Piped) -> tuple[Path | Piped, By
     """Return a path, or what came through a pipe, and the content, unpacked if compressed, with LF at line ends."""
     path = location if isinstance(location, Piped) else Path(location)
     if isinstance(path, Piped):
-        return path, _with_newlines(unpacked_bytes(path.content, str(path)))
+        return path, _with_newlines(_unpacked_bytes(path.content, str(path)))
     check(path)
     try:
         with unchanged([os.fspath(path)]):
-            return path, _with_newlines(unpacked_bytes(path.read_bytes(), str(path)))
+            return path, _with_newlines(_unpacked_bytes(path.read_bytes(), str(path)))
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error}); check the disk it is on.") from error
 

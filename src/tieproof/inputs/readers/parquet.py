@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError, library
-from tieproof.inputs.arrays import type_name
+from tieproof.inputs.arrays import is_rounded, type_name
 from tieproof.inputs.labels import from_objects
 from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.location import File, Location, reading
@@ -21,7 +21,6 @@ from tieproof.ties import Array
 
 PARQUET = "a Parquet file (.parquet)"
 
-MOST_EXACT = 2**53  # beyond it, a float64 no longer tells an integer from its neighbors
 BATCH = 2**21  # the number of bytes that are decoded at a time
 
 
@@ -60,16 +59,14 @@ class _ListRows:
         with self.lock, reading(self.path, PARQUET):
             if not self.ends:
                 self.look()
-            answer: Array | None = None
+            parts: list[Array] = []
             done = start
-            while answer is None or done < stop:
+            while not parts or done < stop:
                 first, rows = self.batch_with(done)
-                part = rows[done - first : stop - first]
-                if answer is None:
-                    answer = np.empty((stop - start, self.width), rows.dtype)
-                    self.most_asked = max(self.most_asked, answer.nbytes)
-                answer[done - start : done - start + len(part)] = part
-                done += len(part)
+                parts.append(rows[done - first : stop - first])
+                done += len(parts[-1])
+            answer = np.concatenate(parts)
+            self.most_asked = max(self.most_asked, answer.nbytes)
             if stop == self.ends[-1]:  # the next read starts from the beginning
                 self.rewind()
             return answer
@@ -172,13 +169,11 @@ def matrix(path: File, named: Collection[str], taken: Sequence[int]) -> Array:
                 )
             columns.append(column)
     common = np.result_type(*columns)
-    for column in columns:
-        rounds = common.kind == "f" and column.dtype.kind in "iu" and column.size
-        if rounds and (column.max() > MOST_EXACT or column.min() < -MOST_EXACT):
-            raise InputError(
-                f"{path} contains an integer beyond 2^53, which the float64 of its other columns cannot represent; "
-                "save all columns with one type."
-            )
+    if common.kind == "f" and any(map(is_rounded, columns)):
+        raise InputError(
+            f"{path} contains an integer beyond 2^53, which the float64 of its other columns cannot represent; "
+            "save all columns with one type."
+        )
     return np.stack([column.astype(common) for column in columns], axis=1)
 
 

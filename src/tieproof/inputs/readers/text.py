@@ -6,15 +6,13 @@ These are labels, one per line (.txt) or as a list (.json), and lines of names w
 import json
 import os
 from collections.abc import Collection, Sequence
-from contextlib import suppress
-from typing import Any
 
 import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import type_name
 from tieproof.inputs.identities import exact_below
-from tieproof.inputs.labels import MOST_BYTES, as_labels, check_code_points, check_unrounded, from_objects
+from tieproof.inputs.labels import as_labels, check_code_points, check_unrounded, from_objects
 from tieproof.inputs.readers.columns import Entry, holds, refuse_scores
 from tieproof.inputs.readers.lines import unpacked
 from tieproof.inputs.readers.location import File, Location, Piped, broken, reading
@@ -26,7 +24,7 @@ FLAT = "write a flat list of labels of one type, integers or strings, such as [0
 
 RUNS = " Judgments and runs are for tieproof run QRELS RUN."
 
-MOST_SHOWN = 60  # the bytes of a label that a message shows
+MOST_SHOWN = 60  # the letters of a label that a message shows
 
 ENCODING = "utf-8-sig"  # UTF-8, with or without the byte order mark that some editors write
 
@@ -52,30 +50,16 @@ def json_list(path: File, named: Collection[str] = ()) -> list[Entry]:
     if isinstance(record, dict):
         refuse_scores(path, list(record))
     if not isinstance(labels, list):
-        raise InputError(f"{path} contains {_kind(labels)}; {FLAT}{RUNS}")
+        raise InputError(f"{path} contains {json.dumps(labels)[:MOST_SHOWN]}; {FLAT}{RUNS}")
     for row, label in enumerate(labels):
         if label is None or isinstance(label, list | dict) or type(label) is not type(labels[0]):
-            beside = f" beside {_kind(labels[0])} at [0]" if row else ""
-            raise InputError(f"{path} has {_kind(label)} at [{row}]{beside}; {FLAT}{RUNS}")
+            beside = f" beside {json.dumps(labels[0])[:MOST_SHOWN]} at [0]" if row else ""
+            raise InputError(f"{path} has {json.dumps(label)[:MOST_SHOWN]} at [{row}]{beside}; {FLAT}{RUNS}")
     return [_single(from_objects(labels, f"labels of {path}"))]
 
 
 def _single(labels: Array) -> Entry:
     return Entry("", labels.shape, holds(labels.dtype, labels.shape), lambda: labels)
-
-
-KINDS: dict[type, str] = {
-    bool: "true or false",
-    int: "an integer",
-    float: "a number with a point",
-    str: "a string",
-    list: "a list",
-    dict: "an object",
-}
-
-
-def _kind(value: Any) -> str:
-    return KINDS.get(type(value), "null")
 
 
 def read(location: str | os.PathLike[str] | Piped, name: str, value: str) -> dict[str, str]:
@@ -111,7 +95,7 @@ def stored_labels(array: Array, where: Location, stored: str | None = None) -> A
     if array.dtype.kind == "U":
         check_code_points(array, f"The {name}")
     elif array.dtype.kind == "S":
-        array = _decoded(array, where)
+        array = from_bytes(array.reshape(-1).tolist(), where).reshape(array.shape)
     elif array.dtype.kind == "f" and stored:
         check_unrounded(array, exact_below(stored), name)
     elif array.dtype.kind not in "biuf":
@@ -124,7 +108,7 @@ def stored_confidences(array: Array, where: Location) -> Array:
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
     if array.dtype.kind == "S":
-        array = _decoded(array, where)
+        array = from_bytes(array.reshape(-1).tolist(), where).reshape(array.shape)
     if array.dtype.kind != "U":
         return array
     check_code_points(array, f"The confidences of {where}")
@@ -160,10 +144,3 @@ def from_bytes(cells: Sequence[bytes], where: Location) -> Array:
                 "bytes."
             ) from None
     return from_objects(strings, f"labels of {where}")
-
-
-def _decoded(array: Array, where: Location) -> Array:
-    if array.nbytes <= MOST_BYTES // 4:
-        with suppress(UnicodeDecodeError):
-            return np.strings.decode(array, "utf-8")
-    return from_bytes(array.reshape(-1).tolist(), where).reshape(array.shape)  # its message tells the position

@@ -11,7 +11,6 @@ import os
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import closing
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -36,7 +35,7 @@ from tieproof.inputs.readers.lines import (
 from tieproof.inputs.readers.location import LONGEST_BEGINNING, Piped, broken, kind_of
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
-from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
+from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 SAMPLE_BYTES = 2**18  # of lines whose ranks are compared with the scores first: less than a millisecond
 
@@ -167,7 +166,10 @@ def read(
     query = np.repeat(*map(np.concatenate, zip(*runs, strict=True)))
     if not len(query):
         raise InputError(f"{path} has only empty lines or comments. {_expected(layout)}")
-    at, length, value = (_joined(array, taken) for array in (room.document_at, room.document_length, room.value))
+    at, length, value = (
+        np.concatenate([array[part] for part in taken])  # empty lines and comments leave gaps between the parts
+        for array in (room.document_at, room.document_length, room.value)
+    )
     _warn_of_comments(path, layout, text, skipped)
     given = value
     if layout is THREE:
@@ -302,13 +304,6 @@ def _runs_of_queries(text: Bytes, room: LineRows, lines: LinesRead, queries: Num
     letters = text.data
     ids = (bytes(letters[first:end]) for first, end in zip(at.tolist(), (at + length).tolist(), strict=True))
     return np.fromiter(map(queries.__getitem__, ids), np.int64, lines.segments), np.diff(starts, append=lines.rows)
-
-
-def _joined(array: Array, parts: Sequence[slice]) -> Array:
-    """Join parts of an array; empty lines leave gaps between them."""
-    if all(before.stop == after.start for before, after in pairwise(parts)):
-        return array[: parts[-1].stop]
-    return np.concatenate([array[part] for part in parts])
 
 
 def _expected(layout: TrecLayout) -> str:

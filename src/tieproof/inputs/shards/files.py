@@ -4,10 +4,10 @@ import glob
 import os
 import re
 import reprlib
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import PurePosixPath
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -242,8 +242,7 @@ class StoredRows:
         self.names = tuple(shard.name for shard in self.shards)
         self.shape = int(self.bounds[-1]), self.shards[0].width
         self.dtype: np.dtype[Any] = self.shards[0].dtype
-        self.readers: OrderedDict[int, RowReader] = OrderedDict()
-        self.lock = Lock()
+        self.reader = lru_cache(KEPT_OPEN)(self._reader)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the names of the files alone, which the receiver reads."""
@@ -298,7 +297,7 @@ class StoredRows:
         """Return rows of one shard, given by their numbers among all rows."""
         shard, first = self.shards[at], int(self.bounds[at])
         try:
-            values = self._reader(at)(start - first, stop - first)
+            values = self.reader(at)(start - first, stop - first)
         except (InputError, OSError):
             _check_state(shard)  # a change of the file explains the error
             raise
@@ -314,17 +313,8 @@ class StoredRows:
         return np.ascontiguousarray(values)
 
     def _reader(self, at: int) -> RowReader:
-        """Return the function that reads the rows of a shard; recently used ones are kept."""
-        with self.lock:
-            if at in self.readers:
-                self.readers.move_to_end(at)
-                return self.readers[at]
+        """Return the function that reads the rows of a shard."""
         shard = self.shards[at]
         _check_state(shard)
         entries = entries_of(Location(shard.file))
-        rows = _rows_of(next(entry for entry in entries if entry.name == shard.entry), shard.file)
-        with self.lock:
-            rows = self.readers.setdefault(at, rows)
-            while len(self.readers) > KEPT_OPEN:
-                self.readers.popitem(last=False)
-        return rows
+        return _rows_of(next(entry for entry in entries if entry.name == shard.entry), shard.file)
