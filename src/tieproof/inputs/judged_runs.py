@@ -1,7 +1,4 @@
-"""Reads judgments (qrels) and the run of a system, and looks up the scores of judged documents.
-
-A document is looked up by its id: in a table of all documents, or in the dictionary of the run.
-"""
+"""Reads judgments (qrels) and the run of a system, and looks up the scores of judged documents."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,8 +1,4 @@
-"""Reads and checks what says which items are relevant: labels and groups, or judged pairs of a query and an item.
-
-Labels and groups come one for each item or as columns, and are checked against the items and each other. Strings are
-checked here for all inputs that have them.
-"""
+"""Reads and checks labels and groups, one for each item or as columns, and the strings of all inputs."""
 
 import math
 import sys

@@ -2,9 +2,7 @@
 
 Qrels with the header of BEIR have its three columns, and a run of MS MARCO has three, without scores. Columns are
 separated by blanks or tabs, and ids may contain blanks where tabs separate all columns. Lines may be empty or
-comments (#), and a file of any name may be compressed by gzip.
-
-Threads read pieces of the text (`lines.py`), and note where the ids of each line are, and its number.
+comments (#), and a file of any name may be compressed.
 """
 
 import os

@@ -1,8 +1,4 @@
-"""`open`: embeddings in many files as one data set, `Shards`, with its labels.
-
-Labels, groups and other values of the items are columns of the files, files next to them, or other files. They are
-kept in memory as one array for all shards.
-"""
+"""`open`: embeddings in many files as one data set, `Shards`, with its labels and groups in memory."""
 
 import os
 from collections.abc import Sequence
