@@ -138,7 +138,7 @@ def _how_to_choose(entries: Sequence[Entry], where: Location, wanted: str) -> st
     odd = set(outside([entry.name for entry in apt]))
     for possible in ([entry for entry in apt if entry.name in odd], apt, once):
         fitting = _fitting(possible, wanted)
-        likely = fitting[:1] if wanted != "labels" or len(fitting) == 1 else _beside(fitting, once)
+        likely = fitting[:1] if wanted != "labels" else _beside(fitting, once)
         if likely:
             return f"Choose one by a colon and its name, such as '{where.path}:{likely[0].name}'."
     if _fitting(once, wanted):
