@@ -39,13 +39,12 @@ def checked_labels(
     name = "labels" if n_items is None else "query labels"
     with about("labels", counted[0]):
         own = as_labels(labels, n_queries, name, "embeddings" if n_items is None else "queries")
-    if n_items is None:
-        of_gallery = None
-    elif gallery_labels is None:
-        raise InputError(
-            "A gallery was passed without gallery_labels. Pass one label for each gallery item.", "gallery_labels"
-        )
-    else:
+    of_gallery = None
+    if n_items is not None:
+        if gallery_labels is None:
+            raise InputError(
+                "A gallery was passed without gallery_labels. Pass one label for each gallery item.", "gallery_labels"
+            )
         with about("gallery_labels", counted[1]):
             of_gallery = as_labels(gallery_labels, n_items, "gallery labels", "gallery items")
         if own.ndim != of_gallery.ndim or own.shape[1:] != of_gallery.shape[1:]:
@@ -54,13 +53,12 @@ def checked_labels(
                 "one label each, or the same number of columns (a single column of only 0 and 1 counts as columns).",
                 ("labels", "gallery_labels"),
             )
-    if own.ndim == 2:
-        if own.shape[1] == 1:
-            warn(
-                f"The {name} are one column of 0/1, so that items with 0 belong to no class. If 0 and 1 are two "
-                "classes, pass the labels in one dimension, for example with .ravel()."
-            )
-    elif of_gallery is not None:
+    if own.shape[1:] == (1,):
+        warn(
+            f"The {name} are one column of 0/1, so that items with 0 belong to no class. If 0 and 1 are two classes, "
+            "pass the labels in one dimension, for example with .ravel()."
+        )
+    if own.ndim == 1 and of_gallery is not None:
         with about(("labels", "gallery_labels")):
             check_types(own, of_gallery, "query labels", "gallery labels")
     return own, of_gallery

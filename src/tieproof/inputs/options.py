@@ -174,8 +174,5 @@ def rounded(numbers: Array, precision: str | None) -> Array:
 
 def find_format(name: Any) -> BinaryFormat:
     """Return the format of that name."""
-    if not isinstance(name, str) or name not in FORMATS:
-        raise InputError(
-            f"Unknown precision {name!r}. Known: {', '.join(FORMATS)}; or None, which compares distances exactly."
-        )
+    check_choice("precision", name, FORMATS)
     return FORMATS[name]
