@@ -38,7 +38,7 @@ NOTHING = Excluded()
 
 @dataclass(frozen=True, eq=False)
 class Exclusions(ABC):
-    """The items that queries do not rank; `evaluation/problems.py` makes it, and the engine reads it block by block.
+    """The items that queries do not rank.
 
     leave_one_out : the queries are the gallery, and each is excluded from its own ranking, by index
     """

@@ -147,11 +147,8 @@ class NeighborFile(NamedTuple):
 def read_neighbors(location: PathLike) -> NeighborFile:
     """Read lists of neighbors, and their distances if the file has them.
 
-    location : a file; for an archive with a colon and the name of the group that contains `neighbors` and
-        `distances`, or of an array of ids
-
-    A .hdf5 or .npz file contains `neighbors` or `ids`, and possibly `distances`. A .npy or .ivecs file contains ids.
-    A file with any other extension, or none, is read in the format of big-ann-benchmarks.
+    A .npz or .hdf5 file has `neighbors` or `ids`, and possibly `distances`; a colon and a name choose a group, or an
+    array of ids. A .npy or .ivecs file has ids, and any other file the format of big-ann-benchmarks.
     """
     where = split(location)
     entries = _entries_of(where, truth)
@@ -169,10 +166,7 @@ def read_neighbors(location: PathLike) -> NeighborFile:
 
 
 def read_ranges(location: PathLike) -> tuple[Array, Array]:
-    """Read `lims` and `ids` of the items within a radius, those of query q at ids[lims[q]:lims[q + 1]].
-
-    location : a file; for an archive with a colon and the name of the group that contains both
-    """
+    """Read `lims` and `ids` of the items within a radius, those of query q at ids[lims[q]:lims[q + 1]]."""
     where = split(location)
     entries = _entries_of(where, ranges)
     ids = _chosen(entries, where)
@@ -220,11 +214,7 @@ def _beside(ids: Entry, entries: list[Entry], name: str) -> Entry | None:
 
 
 def read_returned(location: PathLike, what: str) -> Array:
-    """Read an array as it is stored: "ids", "distances", "scores" or "counts".
-
-    location : as for `read_embeddings`; without an entry, the one called `what`, of ids also `neighbors`, or the only
-        one
-    """
+    """Read "ids", "distances", "scores" or "counts" as stored: the entry that is named or called so, or the only one."""
     where = split(location)
     entries = entries_of(where)
     if where.entry is not None:

@@ -37,10 +37,10 @@ def _opened(path: File) -> Iterator[Any]:
 
 
 class _ListRows:
-    """The rows of one column of lists; who asks for them in order has every one decoded once.
+    """The rows of one column of lists, each decoded once if they are asked for in order.
 
     A row group can only be decoded from its start on. What was decoded last is kept, about twice as much as was ever
-    asked for at once, for threads that ask for neighboring rows ask in any order.
+    asked for at once, because threads that read neighboring rows ask in any order.
     """
 
     def __init__(self, path: File, name: str) -> None:

@@ -61,11 +61,7 @@ def located(paths: Paths, beside: Iterable[str] = (), what: str = "shards") -> l
 
 
 def are_shards(location: str) -> bool:
-    """Whether a location is a folder, a pattern or a URL, rather than a local file.
-
-    >>> are_shards("gallery/*.parquet"), are_shards("s3://bucket/gallery.npy"), are_shards("gallery.npy:x")
-    (True, True, False)
-    """
+    """Whether a location is a folder, a pattern or a URL, rather than a local file."""
     path, _ = parted(location)
     own = str(file_at(path))
     return is_url(path) or os.path.isdir(own) or (bool(PATTERN.search(own)) and not os.path.exists(own))
@@ -227,13 +223,9 @@ def _rows_of(entry: Entry, file: File) -> RowReader:
 class StoredRows:
     """The rows of several files, one after the other: a `RowSource` that is pickled as the names of its files.
 
-    shards : the shards in their order, each with at least one row
-
-    Files must not change: a file whose size, time of change or mark of the storage has changed since it was opened is
-    refused at the next read.
-
-    A read needs memory for up to twice the bytes that it returns, plus about 64 kB; for Parquet up to three times the
-    bytes, plus about 4 MB.
+    A file whose size, time of change or mark of the storage has changed since it was opened is refused at the next
+    read. A read needs memory for up to twice the bytes that it returns, plus about 64 kB; for Parquet up to three
+    times the bytes, plus about 4 MB.
     """
 
     def __init__(self, shards: Sequence[Shard]) -> None:

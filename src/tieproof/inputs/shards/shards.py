@@ -180,11 +180,7 @@ def _usual_labels(shards: Sequence[Shard]) -> Array | None:
 
 
 def _is_name(wanted: Paths) -> bool:
-    """Whether the argument is the name of a column, not of files.
-
-    >>> _is_name("label"), _is_name("train/label"), _is_name("labels.npy"), _is_name("labels/*")
-    (True, True, False, False)
-    """
+    """Whether the argument is the name of a column, such as train/label, and not of files, such as labels/*."""
     if not isinstance(wanted, str) or not wanted:
         return False
     path, _ = parted(wanted)

@@ -147,11 +147,7 @@ def metrics_at(cutoffs: Mapping[str, Sequence[int]]) -> list[Metric]:
 
 
 def measures_of(metrics: Sequence[Metric]) -> list[str]:
-    """The measures of metrics, and Success@k for every R@k.
-
-    If Success@k is missing, tieproof warns that papers on metric learning mean it by R@k; here the names are
-    distinct.
-    """
+    """The measures of metrics, and Success@k for every R@k, without which tieproof warns that R@k may mean it."""
     measures = [metric.measure for metric in metrics]
     return measures + [f"Success{name[1:]}" for name in measures if name.startswith("R@")]
 
@@ -172,10 +168,7 @@ def values(metrics: Sequence[Metric], results: Mapping[str, Result]) -> dict[str
 
 
 def file_for(output_path: str | None, name: str, columns: Sequence[str]) -> Path | None:
-    """The path of the table with this name, whose folder is created if it is missing; None without an output_path.
-
-    Refuses a table with other columns, and a path that cannot be written.
-    """
+    """The path of the table with this name, None without an output_path; a table with other columns is refused."""
     if output_path is None:
         return None
     path = Path(output_path, name)
