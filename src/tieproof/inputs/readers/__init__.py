@@ -121,7 +121,7 @@ def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), label
 
 
 def read_labels(location: PathLike | Location) -> Array:
-    """Read labels, integers or strings of shape (n,), or 0/1 of shape (n, c) for c classes, as embeddings are located.
+    """Read labels, integers or strings of shape (n,), or 0/1 of shape (n, c) for c classes.
 
     A stored shape of (1, n) becomes (n,), and so does (n, 1) unless all labels are 0 or 1, which is the column of a
     single class. In text, labels are integers if every label is written as an integer (7, not 07 or 7.0).
