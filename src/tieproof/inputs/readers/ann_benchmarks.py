@@ -214,7 +214,7 @@ def _beside(ids: Entry, entries: list[Entry], name: str) -> Entry | None:
 
 
 def read_returned(location: PathLike, what: str) -> Array:
-    """Read "ids", "distances", "scores" or "counts" as stored: the entry named, the one called so, or the only one."""
+    """Read "ids", "distances", "scores" or "counts" as stored: the named entry, one called so, or the only one."""
     where = split(location)
     entries = entries_of(where)
     if where.entry is not None:
