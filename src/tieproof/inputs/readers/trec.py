@@ -17,7 +17,6 @@ import numpy as np
 from tieproof.errors import InputError, warn
 from tieproof.inputs.documents import Bytes, Documents
 from tieproof.inputs.options import parse_threads
-from tieproof.inputs.ranks import as_scores, may_contradict
 from tieproof.inputs.readers.lines import (
     BYTE_ORDER_MARK,
     LONGEST_LINE,
@@ -171,12 +170,12 @@ def read(
     _warn_of_comments(path, layout, text, skipped)
     given = value
     if layout is THREE:
-        value = as_scores(str(path), query, value, list(queries))
+        value = _as_scores(str(path), query, value, list(queries))
     rank = None
     if layout is RUN:
         start = letters[0].start
         some = _ranks(split, [slice(start, min(start + SAMPLE_BYTES, len(text)))])
-        if some is not None and may_contradict(query[: len(some)], some, value[: len(some)]):
+        if some is not None and _may_contradict(query[: len(some)], some, value[: len(some)]):
             rank = _ranks(split, letters)
     return Documents(text, at, length, query), value, rank, value is not given
 
@@ -216,6 +215,37 @@ def _ranks(text: Bytes, pieces: Sequence[slice]) -> FloatArray | None:
             return None
         found.append(rows.value[: lines.rows])
     return np.concatenate(found)
+
+
+def _may_contradict(query: IntArray, rank: FloatArray, score: FloatArray) -> bool:
+    """Whether any two adjacent rows contradict each other, which is fast to check."""
+    same = query[1:] == query[:-1]
+    return bool((same & (np.diff(rank) * np.diff(score) > 0)).any())
+
+
+def _as_scores(path: str, query: IntArray, value: FloatArray, names: Sequence[bytes]) -> FloatArray:
+    """Return the third column of a run as scores: minus the ranks if every list has ranks, from 0 or 1 to its length.
+
+    Other whole numbers may be ranks of which some are missing, and are warned about, if those of every list are
+    different and begin with its smallest one.
+    """
+    order = np.lexsort((value, query))
+    ordered, starts = value[order], np.flatnonzero(np.diff(query[order], prepend=-1) != 0)
+    length = np.diff(starts, append=len(order))
+    begin = np.repeat(ordered[starts], length)
+    wrong = (ordered - (np.arange(len(order)) - np.repeat(starts, length)) != begin) | ((begin != 0) & (begin != 1))
+    if not wrong.any():
+        return -value
+    first_read = value[np.minimum.reduceat(order, starts)]
+    repeated = (np.diff(ordered) == 0) & (np.diff(query[order]) == 0)
+    if (value == np.rint(value)).all() and not repeated.any() and (first_read == ordered[starts]).all():
+        called = names[query[order[np.argmax(wrong)]]].decode(errors="replace")
+        warn(
+            f"{path}: the third column is read as scores, where larger is nearer, because its numbers for query "
+            f"'{called}' are not the ranks from 1, or from 0, to the length of the list. If they are ranks, number "
+            "the documents of each query anew, without gaps."
+        )
+    return value
 
 
 def _warn_of_comments(path: Path | Piped, layout: TrecLayout, text: Bytes, pieces: Sequence[slice]) -> None:
