@@ -14,7 +14,7 @@ from tieproof.inputs.arrays import type_name
 from tieproof.inputs.identities import exact_below
 from tieproof.inputs.labels import as_labels, check_code_points, check_unrounded, from_objects
 from tieproof.inputs.readers.columns import Entry, holds, refuse_scores
-from tieproof.inputs.readers.lines import unpacked
+from tieproof.inputs.readers.lines import MOST_SHOWN, unpacked
 from tieproof.inputs.readers.location import File, Location, Piped, broken, reading
 from tieproof.ties import Array
 
@@ -23,8 +23,6 @@ LIST = "a JSON list of labels (.json)"
 FLAT = "write a flat list of labels of one type, integers or strings, such as [0, 1, 1]."
 
 RUNS = " Judgments and runs are for tieproof run QRELS RUN."
-
-MOST_SHOWN = 60  # the letters of a label that a message shows
 
 ENCODING = "utf-8-sig"  # UTF-8, with or without the byte order mark that some editors write
 
