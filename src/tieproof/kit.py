@@ -3,9 +3,8 @@
 The folders compat, integrations and trials import from here, from `tieproof` and from its public modules, so that
 each of them could be a package of its own, and an integration of yours may do the same. Docstrings tell of each:
 
-- Arguments, checked as all calls check them: `as_array`, `as_embeddings`, `as_rows` of any kind, `as_labels`,
-  `as_label_array`, `check_choice`, `check_count`, `check_finite`, `check_whole`, `our_name` of a distance,
-  `parse_scores`; `joined` puts rows of a kind together, and `fits` compares JSON with a schema.
+- Arguments, checked as all calls check them: `as_…`, `check_…`, `our_name` of a distance, `parse_scores`; `joined`
+  puts rows of a kind together, and `fits` compares JSON with a schema.
 - Types: `Array` and its kin, `DistanceFunction`, `Embeddings`, `Labels`, `Bound`.
 - Files: `reading` says in an error which file was read, `check` that it exists, `npy` reads arrays; `atomic_write`
   and `PartsFolder` never leave half a file; `EXTENSION` is that of records; `is_number` tells of a cell.
