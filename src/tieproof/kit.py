@@ -3,8 +3,7 @@
 The folders compat, integrations and trials import from here, from `tieproof` and from its public modules, so that
 each of them could be a package of its own, and an integration of yours may do the same. Docstrings tell of each:
 
-- Arguments, checked as all calls check them: `as_array`, `as_embeddings`, `as_rows` of any kind, `as_labels`,
-  `as_label_array`, `check_choice`, `check_count`, `check_whole`, `our_name` of a distance, `parse_scores`; `joined`
+- Arguments, checked as all calls check them: `as_…`, `check_…`, `our_name` of a distance, `parse_scores`; `joined`
   puts rows of a kind together, and `fits` compares JSON with a schema.
 - Types: `Array` and its kin, `DistanceFunction`, `Embeddings`, `Labels`, `Bound`.
 - Files: `reading` says in an error which file was read, `check` that it exists, `npy` reads arrays; `atomic_write`
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from tieproof.inputs.arrays import as_array as as_array
     from tieproof.inputs.arrays import as_embeddings as as_embeddings
     from tieproof.inputs.arrays import check_count as check_count
+    from tieproof.inputs.arrays import check_finite as check_finite
     from tieproof.inputs.labels import as_label_array as as_label_array
     from tieproof.inputs.labels import as_labels as as_labels
     from tieproof.inputs.multi_vectors import joined as joined

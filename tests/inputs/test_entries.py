@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 import pytest
 
 import tieproof as tp
@@ -81,8 +80,8 @@ def test_a_hint_leads_to_another_answer(tmp_path: Path, arrays: dict[str, Array]
         message = str(caught.value)
         assert all(f"'{name}' ({array.dtype}, shape {array.shape})" in message for name, array in arrays.items())
         hint = re.search(r"such as '([^']*)'", message)
-        assert hint is not None
-        assert np.array_equal(read(hint[1]), expected)
+        assert hint is not None or (read is read_labels and "or give the labels in another file" in message)
+        assert hint is None or np.array_equal(read(hint[1]), expected)
 
 
 def test_without_anything_that_fits_there_is_no_hint(tmp_path: Path) -> None:
@@ -93,22 +92,6 @@ def test_without_anything_that_fits_there_is_no_hint(tmp_path: Path) -> None:
     np.savez(path, a=LABELS, b=LABELS)
     with pytest.raises(tp.InputError, match=r"None of them has the shape \(n, d\) of embeddings\. Give"):
         read_embeddings(path)
-
-
-def test_a_table_hints_at_a_column_that_does_not_count(tmp_path: Path) -> None:
-    (tmp_path / "data.csv").write_text("f0,f1,species,height\n1,2,3,4\n1,2,3,5\n")
-    with pytest.raises(tp.InputError, match=r"such as '.*data.csv:species'"):
-        read_labels(tmp_path / "data.csv")
-
-
-@pytest.mark.parametrize("types", [("f2", "i1"), ("f4", "i4"), ("f8", "u8")])
-def test_a_table_hints_at_a_column_of_whole_numbers(tmp_path: Path, types: tuple[str, str]) -> None:
-    path = tmp_path / "data.parquet"
-    columns = {name: SURE.astype(types[0]) for name in ("height", "weight", "age")}
-    pd.DataFrame({**columns, "species": LABELS.astype(types[1])}).to_parquet(path)
-    with pytest.raises(tp.InputError, match=r"such as '.*data.parquet:species'"):
-        read_labels(path)
-    assert read_labels(f"{path}:species").tolist() == LABELS.tolist()
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")

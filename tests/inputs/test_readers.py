@@ -8,7 +8,6 @@ import struct
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,7 @@ from safetensors.numpy import save_file
 
 from tieproof.errors import InputError, InputWarning, MissingExtraError
 from tieproof.inputs.mapped import paths_of
-from tieproof.inputs.readers import FILE_FORMATS, contents, read_confidences, read_embeddings, read_labels
+from tieproof.inputs.readers import FILE_FORMATS, read_confidences, read_embeddings, read_labels
 from tieproof.whole_files import atomic_write
 
 Array = npt.NDArray[Any]
@@ -486,22 +485,6 @@ def test_foreign_content(tmp_path: Path, extension: str, content: str) -> None:
         assert content in message
 
 
-@pytest.mark.parametrize("extension", BINARY)
-def test_damage_is_refused_or_harmless(tmp_path: Path, extension: str) -> None:
-    """After random changes of bytes, reading returns numbers or raises InputError, and never another exception."""
-    path = tmp_path / f"data{extension}"
-    write(path)
-    whole = path.read_bytes()
-    rng = np.random.default_rng(5)
-    for _ in range(60):
-        damaged = bytearray(whole)
-        for at in rng.integers(0, min(len(whole), 2000), size=3).tolist():
-            damaged[at] = int(rng.integers(256))
-        path.write_bytes(damaged)
-        with suppress(InputError):
-            assert read_embeddings(path).ndim == 2
-
-
 class Bomb:
     def __reduce__(self) -> tuple[Any, ...]:
         return (Path.touch, (Path("exploded"),))
@@ -615,25 +598,18 @@ def test_confidences_in_bytes(tmp_path: Path) -> None:
     assert "has b'\\xff' at [1]" in refusal(read_confidences, tmp_path / "sure.npy")
 
 
-def test_wide_strings_in_bytes_that_are_mostly_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As strings they are four times as large. Their lengths are accepted, though their type would be too large."""
-    monkeypatch.setattr(contents, "MOST_BYTES", 100)
-    np.save(tmp_path / "y.npy", np.array([b"a", b"b" * 40, "ö".encode()]))
-    assert read_labels(tmp_path / "y.npy").tolist() == ["a", "b" * 40, "ö"]
-
-
 BAD_TEXT_LABELS = {
     "blank line": (".txt", "a\n\nb\n", "no label on line 2"),
     "blank file": (".txt", "\n\n", "contains no labels"),
     "not UTF-8": (".txt", b"caf\xe9\n", "cannot be read as UTF-8 text"),
-    "object": (".json", '{"labels": [1]}', "contains an object; write a flat list"),
-    "string": (".json", '"a"', "contains a string"),
+    "object": (".json", '{"labels": [1]}', 'contains {"labels": [1]}; write a flat list'),
+    "string": (".json", '"a"', 'contains "a"'),
     "null alone": (".json", "null", "contains null"),
-    "nested": (".json", "[[1], [2]]", "a list at [0]; write a flat list"),
-    "objects": (".json", '[1, {"a": 2}]', "an object at [1]"),
-    "mixed": (".json", '[1, "a"]', "has a string at [1] beside an integer at [0]"),
-    "bools and integers": (".json", "[1, true]", "has true or false at [1] beside an integer at [0]"),
-    "null": (".json", '["a", null]', "has null at [1] beside a string at [0]"),
+    "nested": (".json", "[[1], [2]]", "has [1] at [0]; write a flat list"),
+    "objects": (".json", '[1, {"a": 2}]', '{"a": 2} at [1]'),
+    "mixed": (".json", '[1, "a"]', 'has "a" at [1] beside 1 at [0]'),
+    "bools and integers": (".json", "[1, true]", "has true at [1] beside 1 at [0]"),
+    "null": (".json", '["a", null]', 'has null at [1] beside "a" at [0]'),
     "NaN": (".json", "[1.0, NaN]", "row 1 contains nan"),
     "none": (".json", "[]", "contains no labels"),
     "cut": (".json", "[1, 2", "cannot be read as a JSON list"),

@@ -434,10 +434,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: TieIntervalDisplay.from_predictions(Y, [0.5]),
         "number of scores is 1, but the number of samples is 6",
     ),
-    "scores of NaN": (lambda: TieIntervalDisplay.from_predictions(Y, [0.5] * 5 + [np.nan]), "sample 5 has nan"),
+    "scores of NaN": (lambda: TieIntervalDisplay.from_predictions(Y, [0.5] * 5 + [np.nan]), r"nan at \[5\]"),
     "infinite scores of classes": (
         lambda: TieIntervalDisplay.from_predictions([0, 1, 2], [[0, 1, 2], [0, 1, np.inf], [0, 1, 2]]),
-        "sample 1 has inf",
+        r"inf at \[1, 2\]",
     ),
     "one class that is ranked": (
         lambda: TieIntervalDisplay.from_predictions([0, 0, 0], np.zeros((3, 1))),

@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_238,
+    "inputs": 8_836,
     "distances": 4_694,
     "engine": 4_761,
     "native": 845,
     "measures": 6_348,
     "show": 1_494,
     "evaluation": 7_800,
-    "analyses": 9_240,
+    "analyses": 9_239,
     "trials": 11_835,
     "compat": 2_693,
-    "integrations": 2_511,
+    "integrations": 2_440,
     "cli": 2_982,
     "data": 22,
     "tieproof": 886,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 65_349
+LINES_OF_SOURCE = 64_875
 LINES_OF_KERNELS = 7_668
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_027
+LINES_OF_TESTS = 66_889
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -21,8 +21,7 @@ from tieproof.cli import commands, options
 from tieproof.cli.exits import say
 from tieproof.cli.output import Outputs
 from tieproof.inputs.readers import FILE_FORMATS, FileFormat, read_embeddings
-from tieproof.inputs.readers.columns import Entry
-from tieproof.inputs.readers.contents import holds
+from tieproof.inputs.readers.columns import Entry, holds
 from tieproof.inputs.readers.location import File, reading
 from tieproof.measures import spellings
 from tieproof.measures.base import REGISTRY, Definition, Estimates, Measure, Parameter, define, parse

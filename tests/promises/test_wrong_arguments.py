@@ -139,7 +139,5 @@ ARRAYS = [name for name in CALLS if name not in OTHERS]
 def test_names_of_files_in_place_of_arrays(name: str, path: Any) -> None:
     call, given = CALLS[name]
     for argument in (each for each in given if each not in ("distance", "k", "weights")):
-        with pytest.raises(
-            tp.InputError, match=r"load it first, for example with numpy\.load\('x\.npy'\); .* --help"
-        ):
+        with pytest.raises(tp.InputError, match=r"load it first, by numpy\.load or pandas; .* --help"):
             call(**(given | {argument: path}))

@@ -281,7 +281,7 @@ CASES: dict[str, Case] = {
         changing, r"changed while it was evaluated", in_folder=True
     ),
     "the name of a file as embeddings": Case(
-        evaluate("x.npy"), r"must be an array, not 'x\.npy'\. .*numpy\.load\('x\.npy'\); the commands of tieproof"
+        evaluate("x.npy"), r"must be an array, not 'x\.npy'\. .*by numpy\.load or pandas; the commands of tieproof"
     ),
     "NaN in a batch of an Evaluator": Case(
         nan_in_a_batch, r"embeddings of batch 1 must contain only finite numbers, but row 3 contains nan"

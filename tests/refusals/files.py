@@ -137,11 +137,6 @@ CASES: dict[str, Case] = {
         r"does not say which of its entries are the labels: it contains 'x' \(column 1\), 'y' \(column 2\)",
         in_folder=True,
     ),
-    "a CSV file of paths and species": Case(
-        text("data.csv", f"path,species,f0,f1\n{IRISES}", readers.read_labels),
-        r"does not say which of its entries are the labels: .* such as '.*data.csv:species'",
-        in_folder=True,
-    ),
     "a CSV file of paths": Case(
         text("data.csv", "path,f0,f1\na/0.jpg,1.5,2\na/1.jpg,3.5,4\n", readers.read_labels),
         r"Choose one by a colon and its name, or give the labels in another file\.",

@@ -7,8 +7,8 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import Embeddings, as_finite_embeddings
-from tieproof.inputs.lookalikes import warn_of_similarities
 from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.mistakes import warn_of_similarities
 from tieproof.inputs.options import as_shares
 from tieproof.ties import FloatArray
 

@@ -30,7 +30,7 @@ from tieproof.inputs.lists import (
     rounded_rows,
     spans_of,
 )
-from tieproof.inputs.lookalikes import check_direction, check_grades, check_self_matches
+from tieproof.inputs.mistakes import check_direction, check_grades, check_self_matches
 from tieproof.inputs.options import check_rounded, parse_threads
 from tieproof.inputs.relevance import RelevantBlock
 from tieproof.inputs.scored_tables import lists_in

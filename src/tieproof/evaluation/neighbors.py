@@ -17,8 +17,8 @@ from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.labels import as_label_array, as_labels
 from tieproof.inputs.lists import DUPLICATES, Duplicates, left_out
-from tieproof.inputs.lookalikes import FEWEST_ALIKE, ITSELF, NEAR, some_of
 from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.mistakes import FEWEST_ALIKE, ITSELF, NEAR, some_of
 from tieproof.inputs.neighbor_lists import NeighborLists, as_neighbor_lists, judged, spans_of_queries
 from tieproof.inputs.options import check_choice, check_whole, parse_threads
 from tieproof.inputs.relevance import Relevance

@@ -16,7 +16,7 @@ from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings, i
 from tieproof.inputs.identities import Words, rows_digests
 from tieproof.inputs.judgments import Judgments, checked_triples, excluded_pairs
 from tieproof.inputs.labels import checked_groups, checked_labels
-from tieproof.inputs.lookalikes import (
+from tieproof.inputs.mistakes import (
     FEWEST_ALIKE,
     check_grades,
     may_share_rows,
@@ -28,11 +28,11 @@ from tieproof.inputs.lookalikes import (
 )
 from tieproof.inputs.multi_vectors import MultiVectors, as_multi_vectors, is_multi_vectors
 from tieproof.inputs.options import BinaryFormat, check_whole, parse_memory, parse_threads
+from tieproof.inputs.readers.columns import vectors_of
 from tieproof.inputs.relevance import Excluded, Exclusions, Relevance
 from tieproof.inputs.relevance_by_labels import Unjudged, by_labels
 from tieproof.inputs.shards.source import ArraySource, RankedRows
 from tieproof.inputs.sparse_rows import SparseRows, as_sparse, is_sparse, of_one_width
-from tieproof.inputs.vectors import vectors_of
 from tieproof.ties import Array
 
 ANY_KIND = SparseRows, MultiVectors  # the kinds of rows beside arrays, of calls that take all of them

@@ -21,15 +21,6 @@ INEXACT_GRADE = (
 
 BLOCK_BYTES = 4 * 2**20  # of a float64 block in a pass over the rows: small enough for a cache, large for NumPy
 
-LOADERS = {
-    (".npy",): "numpy.load({})",
-    (".npz",): "numpy.load({})[...]",
-    (".pt", ".pth"): "torch.load({})",
-    (".csv",): "pandas.read_csv({})",
-    (".parquet",): "pandas.read_parquet({})",
-}
-"""How files with these extensions are loaded."""
-
 SCALARS = (int, float, complex, str, bytes, np.generic)  # of elements of a list that is not nested further
 
 
@@ -48,11 +39,9 @@ def as_array(values: Any, name: str) -> Array:
 
 def _with_any_alignment(values: Any, name: str) -> Array:
     if isinstance(values, str | os.PathLike):
-        path = os.fsdecode(values)
-        known = (how.format(repr(path)) for endings, how in LOADERS.items() if path.lower().endswith(endings))
         raise InputError(
-            f"The {name} must be an array, not {values!r}. If this is a file, load it first, for example with "
-            f"{next(known, 'numpy.load')}; the commands of tieproof (tieproof --help) take files."
+            f"The {name} must be an array, not {values!r}. If this is a file, load it first, by numpy.load or "
+            "pandas; the commands of tieproof (tieproof --help) take files."
         )
     # `numpy.ma` is slow to import, and is only used if it is already loaded.
     if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
@@ -297,11 +286,7 @@ def check_count(arrived: int, name: str, count: int, items: str) -> None:
 
 
 def first_true(wrong: Array) -> int | None:
-    """The position of the first of some bools (n,) that is true, often that of an error; None if none is.
-
-    >>> first_true(np.array([False, True, True])), first_true(np.array([False]))
-    (1, None)
-    """
+    """The position of the first of some bools (n,) that is true, often that of an error; None if none is."""
     return int(np.argmax(wrong)) if wrong.any() else None
 
 

@@ -13,11 +13,11 @@ from tieproof.inputs.frames import as_frame, column_for
 from tieproof.inputs.labels import as_labels, check_code_points
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import text
+from tieproof.inputs.readers.columns import listing
 from tieproof.ties import Array, BoolArray, IntArray
 
 Average = Literal["micro", "macro"]
 AVERAGES = ("micro", "macro")  # micro: the mean over all queries; macro: the mean of the means of the categories
-MOST_NAMED = 10  # the number of categories that a message lists
 
 
 @dataclass(frozen=True)
@@ -31,11 +31,7 @@ class Categories:
 
     @classmethod
     def of(cls, of_query: Array, of_empty: Array, counted: BoolArray) -> "Categories":
-        """Make the categories from that of each query; `counted` (Q,) tells which queries the means include.
-
-        >>> Categories.of(np.array(["dog", "cat", "dog"]), np.array(["owl"]), np.array([True, True, False])).members
-        {'cat': array([1]), 'dog': array([0, 2])}
-        """
+        """Make the categories from that of each query; `counted` (Q,) tells which queries the means include."""
         names, place = np.unique(np.concatenate([of_query, of_empty]), return_inverse=True)
         own = place[: len(of_query)]
         return cls(names, own, place[len(of_query) :], np.bincount(own[counted], minlength=len(names)) > 0)
@@ -61,9 +57,8 @@ class Categories:
             raise InputError(
                 f"No query of the category {name!r} has a relevant item, so that there is nothing to average."
             )
-        known = list(map(repr, self.members))
-        more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
-        raise InputError(f"This result has no category {name!r}; it has {', '.join(known[:MOST_NAMED])}{more}.")
+        known = listing(list(map(repr, self.members)))
+        raise InputError(f"This result has no category {name!r}; it has {known}.")
 
 
 def as_categories(values: Any, count: int, average: str, labels: Any = None) -> Array | None:
@@ -92,11 +87,7 @@ def as_categories(values: Any, count: int, average: str, labels: Any = None) -> 
 
 
 def categories_of(values: Any, queries: Sequence[str], average: str) -> Array | None:
-    """Return the category of each query; None without categories.
-
-    >>> categories_of({"q1": "dogs", "q2": "cats"}, ["q2"], "micro").tolist()
-    ['cats']
-    """
+    """Return the category of each query; None without categories."""
     if values is None:
         return as_categories(None, len(queries), average)
     known = _by_query(values)

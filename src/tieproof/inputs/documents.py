@@ -42,11 +42,7 @@ def documents_called(ids: Sequence[str], query: IntArray) -> Documents:
 
 
 def documents_in_columns(names: npt.NDArray[np.str_], query: IntArray) -> Documents:
-    """Make documents from their ids in an array of NumPy's strings.
-
-    >>> documents_in_columns(np.array(["a", "bc"]), np.array([0, 0])).id(1)
-    b'bc'
-    """
+    """Make documents from their ids in an array of NumPy's strings."""
     letters = names.view(np.uint32)
     if letters.max(initial=0) > 127:  # not ASCII
         return documents_called(names.tolist(), query)
@@ -68,12 +64,6 @@ class DocumentTable:
     queries : the number of queries, of the table and of the documents that are looked up
     twice : the rows of the first document that occurs twice; None if all are distinct. Documents after the second of
         these rows are not in the table.
-
-    >>> table = DocumentTable(documents_of([b"a", b"b", b"a"], np.array([0, 0, 1])), queries=2)
-    >>> table.twice, table.find(documents_of([b"a", b"b", b"c"], np.array([1, 0, 0]))).tolist()
-    (None, [2, 1, -1])
-    >>> DocumentTable(documents_of([b"a", b"b", b"b"], np.array([0, 0, 0])), queries=1).twice
-    (1, 2)
     """
 
     def __init__(self, documents: Documents, queries: int) -> None:
@@ -97,11 +87,7 @@ class DocumentTable:
 
 
 def places_of_queries(query: IntArray, queries: int) -> IntArray:
-    """Return where the slots of each query begin, and the end; each has a power of two, above twice its documents.
-
-    >>> places_of_queries(np.array([0, 2, 2, 0, 0]), 3).tolist()
-    [0, 8, 9, 17]
-    """
+    """Return where the slots of each query begin, and the end; each has a power of two, above twice its documents."""
     twice = 2 * np.bincount(query, minlength=queries)
     return np.append(0, np.cumsum(1 << np.frexp(twice)[1].astype(np.int64)))
 

@@ -1,7 +1,4 @@
-"""Reads judgments (qrels) and the run of a system, and looks up the scores of judged documents.
-
-A document is looked up by its id: in a table of all documents, or in the dictionary of the run.
-"""
+"""Reads judgments (qrels) and the run of a system, and looks up the scores of judged documents."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +12,7 @@ import numpy as np
 from tieproof.inputs.documents import Documents, DocumentTable, documents_of
 from tieproof.inputs.ids import as_text, numbered, refuse_encodings, written_otherwise
 from tieproof.inputs.list_rules import DEFAULT, ListRules, documents_of_qrels, documents_of_run, own_rows, without
-from tieproof.inputs.lookalikes import FEWEST_ALIKE, ITSELF
+from tieproof.inputs.mistakes import FEWEST_ALIKE, ITSELF
 from tieproof.inputs.options import rounded
 from tieproof.inputs.readers.trec import Numbers
 from tieproof.inputs.relevance import pointers

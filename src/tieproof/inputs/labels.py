@@ -1,8 +1,4 @@
-"""Reads and checks what says which items are relevant: labels and groups, or judged pairs of a query and an item.
-
-Labels and groups come one for each item or as columns, and are checked against the items and each other. Strings are
-checked here for all inputs that have them.
-"""
+"""Reads and checks labels and groups, one for each item or as columns, and the strings of all inputs."""
 
 import math
 import sys
@@ -43,13 +39,12 @@ def checked_labels(
     name = "labels" if n_items is None else "query labels"
     with about("labels", counted[0]):
         own = as_labels(labels, n_queries, name, "embeddings" if n_items is None else "queries")
-    if n_items is None:
-        of_gallery = None
-    elif gallery_labels is None:
-        raise InputError(
-            "A gallery was passed without gallery_labels. Pass one label for each gallery item.", "gallery_labels"
-        )
-    else:
+    of_gallery = None
+    if n_items is not None:
+        if gallery_labels is None:
+            raise InputError(
+                "A gallery was passed without gallery_labels. Pass one label for each gallery item.", "gallery_labels"
+            )
         with about("gallery_labels", counted[1]):
             of_gallery = as_labels(gallery_labels, n_items, "gallery labels", "gallery items")
         if own.ndim != of_gallery.ndim or own.shape[1:] != of_gallery.shape[1:]:
@@ -58,13 +53,12 @@ def checked_labels(
                 "one label each, or the same number of columns (a single column of only 0 and 1 counts as columns).",
                 ("labels", "gallery_labels"),
             )
-    if own.ndim == 2:
-        if own.shape[1] == 1:
-            warn(
-                f"The {name} are one column of 0/1, so that items with 0 belong to no class. If 0 and 1 are two "
-                "classes, pass the labels in one dimension, for example with .ravel()."
-            )
-    elif of_gallery is not None:
+    if own.shape[1:] == (1,):
+        warn(
+            f"The {name} are one column of 0/1, so that items with 0 belong to no class. If 0 and 1 are two classes, "
+            "pass the labels in one dimension, for example with .ravel()."
+        )
+    if own.ndim == 1 and of_gallery is not None:
         with about(("labels", "gallery_labels")):
             check_types(own, of_gallery, "query labels", "gallery labels")
     return own, of_gallery
@@ -222,11 +216,7 @@ def from_objects(objects: Any, name: str) -> Array:
 
 
 def integer_type(least: int, most: int, name: str) -> type[np.int64 | np.uint64]:
-    """Return the type of labels that are integers from the least to the most; 64 bits must be enough.
-
-    >>> integer_type(0, 2**64 - 1, "labels").__name__
-    'uint64'
-    """
+    """Return the type of labels that are integers from the least to the most; 64 bits must be enough."""
     for kind in (np.int64, np.uint64):
         if np.iinfo(kind).min <= least and most <= np.iinfo(kind).max:
             return kind

@@ -20,26 +20,14 @@ MOST_THREADS = 2**16  # more threads than any machine runs at once
 
 
 def check_choice(name: str, value: Any, known: Iterable[str]) -> None:
-    """Refuse an argument that is not one of the known words.
-
-    >>> check_choice("empty", "drop", ("skip", "zero"))
-    Traceback (most recent call last):
-    tieproof.errors.InputError: Unknown empty='drop'. Known: skip, zero.
-    """
+    """Refuse an argument that is not one of the known words."""
     words = tuple(known)
     if not isinstance(value, str) or value not in words:
         raise InputError(f"Unknown {name}={value!r}. Known: {', '.join(words)}.", name)
 
 
 def check_whole(name: str, value: Any, least: int = 1, beside: str = "") -> None:
-    """Refuse an argument that is not a whole number, or smaller than `least`.
-
-    beside : what else the argument may be, in words
-
-    >>> check_whole("top_k", 0, beside=", or None")
-    Traceback (most recent call last):
-    tieproof.errors.InputError: top_k must be a whole number of at least 1, or None, not 0.
-    """
+    """Refuse an argument that is no whole number of at least `least`; `beside` says in words what else it may be."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise InputError(f"{name} must be a whole number of at least {least}{beside}, not {value!r}.", name)
 
@@ -51,11 +39,7 @@ def one_or_several(values: Any) -> tuple[Any, ...]:
 
 
 def as_shares(values: Any, name: str, example: str) -> tuple[float, ...]:
-    """Return the shares as floats; a number outside [0, 1] is refused.
-
-    >>> as_shares(0.5, "A share", "share=(0.5,)"), as_shares([0, 1], "A share", "share=(0.5,)")
-    ((0.5,), (0.0, 1.0))
-    """
+    """Return the shares as floats; a number outside [0, 1] is refused."""
     shares = one_or_several(values)
     if not shares:
         raise InputError(f"{name} is missing. Pass {example}, or other numbers from 0 to 1.")
@@ -190,8 +174,5 @@ def rounded(numbers: Array, precision: str | None) -> Array:
 
 def find_format(name: Any) -> BinaryFormat:
     """Return the format of that name."""
-    if not isinstance(name, str) or name not in FORMATS:
-        raise InputError(
-            f"Unknown precision {name!r}. Known: {', '.join(FORMATS)}; or None, which compares distances exactly."
-        )
+    check_choice("precision", name, FORMATS)
     return FORMATS[name]

@@ -38,7 +38,7 @@ NOTHING = Excluded()
 
 @dataclass(frozen=True, eq=False)
 class Exclusions(ABC):
-    """The items that queries do not rank; `evaluation/problems.py` makes it, and the engine reads it block by block.
+    """The items that queries do not rank.
 
     leave_one_out : the queries are the gallery, and each is excluded from its own ranking, by index
     """
@@ -162,11 +162,7 @@ def ranges(start: IntArray, length: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def places_among(items: IntArray, sought: IntArray) -> tuple[BoolArray, IntArray]:
-    """Return which of `sought` are in `items`, which may have any order, and their positions there.
-
-    >>> places_among(np.array([7, 3]), np.array([3, 5, 7]))
-    (array([ True, False,  True]), array([1, 0]))
-    """
+    """Return which of `sought` are in `items`, which may have any order, and their positions there."""
     order = np.argsort(items)
     inside = sorted_contains(items[order], sought)
     return inside, order[np.searchsorted(items[order], sought[inside])]

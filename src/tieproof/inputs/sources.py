@@ -1,7 +1,4 @@
-"""Reads and checks the documents and values of judgments (qrels) or of a run, whatever they came as.
-
-Both come as a file, a dictionary, a data frame, a table of Arrow or an object of ranx.
-"""
+"""Reads and checks the documents and values of judgments (qrels) or of a run, whatever they came as."""
 
 import os
 from collections import defaultdict

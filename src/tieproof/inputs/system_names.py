@@ -24,12 +24,6 @@ def named(files: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:
 
     >>> named(["runs/base.run", "runs/ours.run.gz", "data.npz:small"], {})
     {'base': 'runs/base.run', 'ours': 'runs/ours.run.gz', 'data:small': 'data.npz:small'}
-    >>> named(["input.bm25", "input.v1.2.xz"], {})
-    {'input.bm25': 'input.bm25', 'input.v1.2': 'input.v1.2.xz'}
-    >>> named(["a/run.txt", "b/run.txt"], {})
-    {'a/run.txt': 'a/run.txt', 'b/run.txt': 'b/run.txt'}
-    >>> named(["a/run.txt", "b/run.txt"], {"b/run.txt": "ours"})
-    {'run': 'a/run.txt', 'ours': 'b/run.txt'}
     """
     names = []
     for file in files:

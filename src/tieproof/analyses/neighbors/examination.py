@@ -18,8 +18,8 @@ from tieproof.evaluation.cluster import Local
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.arrays import as_array, check_count
 from tieproof.inputs.identities import as_item_numbers
-from tieproof.inputs.lookalikes import warn_of_other_order
 from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.mistakes import warn_of_other_order
 from tieproof.inputs.options import check_whole
 from tieproof.show.parts import apart, count, distance_meant
 from tieproof.show.shown import AsFrame, Shown, Table

@@ -10,8 +10,7 @@ from tieproof.analyses.neighbors.result import Neighbors
 from tieproof.analyses.neighbors.sides import Sides, spans_of
 from tieproof.errors import InputError, library
 from tieproof.inputs.readers import hdf5
-from tieproof.inputs.readers.columns import Entry
-from tieproof.inputs.readers.contents import holds
+from tieproof.inputs.readers.columns import Entry, holds
 from tieproof.inputs.readers.location import reading
 from tieproof.inputs.shards.source import ArraySource, RowSource
 from tieproof.ties import Array

@@ -13,8 +13,8 @@ from tieproof.distances import DistanceFunction, DistanceName
 from tieproof.errors import InputError, about, calling
 from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_search, watched
 from tieproof.inputs.arrays import as_array, check_count
-from tieproof.inputs.lookalikes import warn_of_other_order
 from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.mistakes import warn_of_other_order
 from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.inputs.options import check_whole
 from tieproof.inputs.sparse_rows import SparseRows

@@ -2,7 +2,7 @@
 
 location ──► location.py: path and entry ──► FILE_FORMATS: the reader of the extension ──► its entries
                                                                                                │
-embeddings (n, d), labels (n,) or (n, c) ◄── contents.py: checked ◄── columns.py: the one that is meant, or the
+embeddings (n, d), labels (n,) or (n, c) ◄── text.py: checked     ◄── columns.py: the one that is meant, or the
                                                                       columns that are dimensions
 """
 
@@ -26,8 +26,8 @@ from tieproof.inputs.readers.columns import (
     refuse_scores,
     warn_of_names,
 )
-from tieproof.inputs.readers.contents import stored_confidences, stored_labels
 from tieproof.inputs.readers.location import File, Location, RemoteFile, check, split
+from tieproof.inputs.readers.text import stored_confidences, stored_labels
 from tieproof.inputs.readers.trec_told import refuse_rankings
 from tieproof.inputs.sparse_rows import is_sparse
 from tieproof.ties import Array
@@ -70,43 +70,21 @@ FILE_FORMATS = {
     ".u8bin": FileFormat(_late("ann_benchmarks", "vectors", "<u1")),
     ".i8bin": FileFormat(_late("ann_benchmarks", "vectors", "<i1")),
     ".ibin": FileFormat(_late("ann_benchmarks", "truth")),
-    ".fvecs": FileFormat(_late("vecs", "entries", "<f4")),
-    ".bvecs": FileFormat(_late("vecs", "entries", "<u1")),
-    ".ivecs": FileFormat(_late("vecs", "entries", "<i4")),
+    ".fvecs": FileFormat(_late("ann_benchmarks", "vecs", "<f4")),
+    ".bvecs": FileFormat(_late("ann_benchmarks", "vecs", "<u1")),
+    ".ivecs": FileFormat(_late("ann_benchmarks", "vecs", "<i4")),
     ".txt": FileFormat(_late("text", "lines"), embeddings=False),
     ".json": FileFormat(_late("text", "json_list"), embeddings=False),
 }
 
 
 def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), labels: Array | None = None) -> Any:
-    """Read embeddings, shape (n, d), as stored; vectors and offsets as `MultiVectors`.
+    """Read embeddings, shape (n, d), as stored; vectors and offsets as `MultiVectors`, sparse rows as they are.
 
-    location : a file, or a file and one of its entries: `file.npz:key`, `file.h5:group/name`,
-        `file.safetensors:name`, `file.pt:key`, `file.parquet:column`. Without an entry, one called
-        `embeddings`, `features`, `vectors`, `x`, … is read, or else one whose name ends in such a word, or else the
-        only one with two axes.
+    location : a file, or a file and one of its entries: `file.npz:key`, `file.h5:group/name`, `file.parquet:column`;
+        docs/files.md tells what is read without an entry, and which columns of a table are dimensions
     apart : locations of labels, groups and other values; columns of the same table that they name are not dimensions
     labels : the labels, if they are known; a table in which a dimension equals the labels is refused
-
-    bfloat16, and any other floats that NumPy does not have, become float32, exactly.
-
-    In a table (.csv, .tsv, .parquet) the columns are the dimensions, in the order of the file, except for columns
-    called `label`, `class`, `target`, `y`, `confidence`, `id`, `index`, … (`y` next to `x` is a dimension), and for
-    the one that `read_labels` would read. If the names of the dimensions are not numbered, as f0, f1, f2 are, an
-    `InputWarning` lists them. A .parquet file may contain them as one column of lists. The numbers of a .csv or .tsv
-    file become the nearest float64. Its first row is a header if it has one of those names, or no number, or is
-    0, 1, 2, … as in files of pandas; the latter is refused above integers, where it may be data.
-
-    Raises InputError if the file cannot be read, or if its content is not an array of numbers of shape (n, d), and
-    MissingExtraError if the library for its format is not installed.
-
-    >>> import tempfile
-    >>> import numpy as np
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.savez(f"{folder}/data.npz", features=np.eye(2, dtype=np.float32), labels=["cat", "dog"])
-    ...     read_embeddings(f"{folder}/data.npz")
-    array([[1., 0.],
-           [0., 1.]], dtype=float32)
     """
     where = split(location)
     form = _form(where)
@@ -145,15 +123,8 @@ def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), label
 def read_labels(location: PathLike | Location) -> Array:
     """Read labels, integers or strings of shape (n,), or 0/1 of shape (n, c) for c classes.
 
-    location : as for `read_embeddings`. Without an entry, one called `labels`, `targets`, `classes`, `y`, … is read
-        (`y` not if there is also an `x` with one axis), or else one whose name ends in such a word, or else the only
-        one with one axis.
-
     A stored shape of (1, n) becomes (n,), and so does (n, 1) unless all labels are 0 or 1, which is the column of a
-    single class. A .txt file contains one label per line, a .json file a list. In .txt, .csv and .tsv, labels are
-    integers if every label is written as an integer (7, not 07 or 7.0), otherwise strings, as written except for
-    surrounding blanks. A .csv of a single column may have a header: the first row is a header if it is `label`,
-    `labels`, `class`, `id`, … or the name of the column in the location.
+    single class. In text, labels are integers if every label is written as an integer (7, not 07 or 7.0).
     """
     where = split(location)
     entry = choose(entries_of(where), where, "labels")
@@ -161,11 +132,7 @@ def read_labels(location: PathLike | Location) -> Array:
 
 
 def read_confidences(location: PathLike) -> Array:
-    """Read confidences, numbers of shape (n,), as stored; those in text become the nearest float64.
-
-    location : as for `read_embeddings`. Without an entry, one called `confidences` or `confidence` is read, or else
-        the only one with one axis. A .txt file contains one number per line, a .json file a list.
-    """
+    """Read confidences, numbers of shape (n,), as stored; those in text become the nearest float64."""
     where = split(location)
     entry = choose(entries_of(where), where, "confidences")
     return stored_confidences(np.asarray(entry.load()), Location(where.path, entry.name))

@@ -5,6 +5,10 @@ number of vectors n and of dimensions d, and then n · d numbers. A file of true
 queries n and of neighbors m, then n · m ids as int32, and then n · m distances as float32. A file that ends after the
 ids is accepted, too: such files contain the ids that were found, or vectors of integers. All numbers are
 little-endian. The files of ann-benchmarks are archives of named arrays.
+
+Those of SIFT and GIST (http://corpus-texmex.irisa.fr) are .fvecs, .bvecs and .ivecs. Before each vector stands the
+number of its dimensions as int32, which must be the same for all. Such a file does not say how many vectors it has,
+so one that was cut after a whole vector is taken for a shorter one.
 """
 
 from collections.abc import Callable, Collection
@@ -13,13 +17,15 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.arrays import first_true
 from tieproof.inputs.readers import FILE_FORMATS, PathLike, entries_of
-from tieproof.inputs.readers.columns import Entry, choose, listed
+from tieproof.inputs.readers.columns import Entry, choose, holds, listed
 from tieproof.inputs.readers.location import AGAIN, File, Location, broken, check, reading, split, state_of
-from tieproof.inputs.readers.npy import stored_array
+from tieproof.inputs.readers.npy import raw_rows, stored_array, unchanged
 from tieproof.ties import Array
 
 HEADER = 8  # bytes of two numbers
+WIDTH = 4  # bytes of the number before each vector of .fvecs, .bvecs and .ivecs
 
 BIGANN = "a file of big-ann-benchmarks"
 
@@ -91,6 +97,39 @@ def ranges(path: File) -> list[Entry]:
     return [lengths._replace(load=limits), _entry(path, IDS[0], "<i4", start, (total,))]
 
 
+def vecs(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:
+    """Return the vectors as the only, unnamed entry."""
+    kind = np.dtype(dtype)
+    what = f"vectors of {kind.name}, each after its length ({path.suffix})"
+    with reading(path, what), path.open("rb") as file:
+        header = file.read(WIDTH)
+        size = state_of(path)[0]
+    width = int.from_bytes(header, "little", signed=True) if len(header) == WIDTH else 0
+    row = WIDTH + kind.itemsize * width
+    if width < 1 or size % row:
+        begins = f"begins with a vector of {width:,} dimensions" if header else "is empty"
+        why = f"it has {size:,} bytes and {begins}, which is no whole number of such vectors; {AGAIN}"
+        raise InputError(broken(path, what, why=why))
+    shape = size // row, width
+    stored = raw_rows(Location(path), np.dtype([("width", "<i4"), ("vector", kind, (width,))]), 0, 1)
+
+    def rows(start: int, stop: int) -> Array:
+        """The vectors from one up to another, without the numbers before them."""
+        read = stored(start, stop)[:, 0]
+        if (other := first_true(read["width"] != width)) is not None:
+            raise InputError(
+                f"{path} has vectors of different lengths: row 0 has {width:,} dimensions, but row "
+                f"{start + other:,} has {read['width'][other]:,}; {AGAIN}."
+            )
+        return np.ascontiguousarray(read["vector"])
+
+    def load() -> Array:
+        with unchanged(path, what):
+            return rows(0, shape[0])
+
+    return [Entry("", shape, holds(kind, shape), load, rows=rows)]
+
+
 IDS, DISTANCES, LIMS = ("neighbors", "ids"), "distances", "lims"
 """The names of the arrays: `neighbors` in files of ann-benchmarks and big-ann-benchmarks, `ids` in others."""
 
@@ -108,11 +147,8 @@ class NeighborFile(NamedTuple):
 def read_neighbors(location: PathLike) -> NeighborFile:
     """Read lists of neighbors, and their distances if the file has them.
 
-    location : a file; for an archive with a colon and the name of the group that contains `neighbors` and
-        `distances`, or of an array of ids
-
-    A .hdf5 or .npz file contains `neighbors` or `ids`, and possibly `distances`. A .npy or .ivecs file contains ids.
-    A file with any other extension, or none, is read in the format of big-ann-benchmarks.
+    A .npz or .hdf5 file has `neighbors` or `ids`, and possibly `distances`; a colon and a name choose a group, or an
+    array of ids. A .npy or .ivecs file has ids, and any other file the format of big-ann-benchmarks.
     """
     where = split(location)
     entries = _entries_of(where, truth)
@@ -130,10 +166,7 @@ def read_neighbors(location: PathLike) -> NeighborFile:
 
 
 def read_ranges(location: PathLike) -> tuple[Array, Array]:
-    """Read `lims` and `ids` of the items within a radius, those of query q at ids[lims[q]:lims[q + 1]].
-
-    location : a file; for an archive with a colon and the name of the group that contains both
-    """
+    """Read `lims` and `ids` of the items within a radius, those of query q at ids[lims[q]:lims[q + 1]]."""
     where = split(location)
     entries = _entries_of(where, ranges)
     ids = _chosen(entries, where)
@@ -181,11 +214,7 @@ def _beside(ids: Entry, entries: list[Entry], name: str) -> Entry | None:
 
 
 def read_returned(location: PathLike, what: str) -> Array:
-    """Read an array as it is stored: "ids", "distances", "scores" or "counts".
-
-    location : as for `read_embeddings`; without an entry, the one called `what`, of ids also `neighbors`, or the only
-        one
-    """
+    """Read "ids", "distances", "scores" or "counts" as stored: the named entry, one called so, or the only one."""
     where = split(location)
     entries = entries_of(where)
     if where.entry is not None:

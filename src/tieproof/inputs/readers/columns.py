@@ -1,15 +1,15 @@
-"""Decides which array of a file, or column of a table, contains what: embeddings, labels, confidences or ids."""
+"""Decides which array of a file, or column of a table or frame, has what: embeddings, labels, confidences, ids."""
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError, warn
-from tieproof.inputs.frames import COLUMNS, plain
+from tieproof.inputs.arrays import type_name
+from tieproof.inputs.frames import COLUMNS, as_frame, column_called, plain
 from tieproof.inputs.readers.location import File, Location
 from tieproof.ties import Array
 
@@ -37,8 +37,6 @@ _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
 
 MOST_LISTED = 20
 
-ROWS, ENDS = 1000, 4  # how many rows are looked at to suggest labels, and how many entries at either end of a file
-COMPARED = 1024  # the number of rows that are compared with the labels at a time
 
 RowReader = Callable[[int, int], Array]  # of the rows start … stop-1 of an array, and little else
 
@@ -52,7 +50,11 @@ class Entry(NamedTuple):
     load: Callable[[], Array]
     stored: str | None = None  # the type of its floats, if NumPy does not have that type
     rows: RowReader | None = None  # reads some of the rows; None if the format can only be read as a whole
-    first: Callable[[], Array] | None = None  # reads the first rows of a format whose other rows take time
+
+
+def holds(dtype: np.dtype[Any] | str, shape: Sequence[int]) -> str:
+    """Return a type and a shape in words, for messages."""
+    return f"{dtype if isinstance(dtype, str) else type_name(dtype)}, shape {tuple(shape)}"
 
 
 def choose(entries: Sequence[Entry], where: Location, wanted: str) -> Entry:
@@ -136,9 +138,9 @@ def _how_to_choose(entries: Sequence[Entry], where: Location, wanted: str) -> st
     odd = set(outside([entry.name for entry in apt]))
     for possible in ([entry for entry in apt if entry.name in odd], apt, once):
         fitting = _fitting(possible, wanted)
-        likely = next(iter(fitting), None) if wanted != "labels" else _beside(fitting, once) or _like_labels(fitting)
-        if likely is not None:
-            return f"Choose one by a colon and its name, such as '{where.path}:{likely.name}'."
+        likely = fitting[:1] if wanted != "labels" else _beside(fitting, once)
+        if likely:
+            return f"Choose one by a colon and its name, such as '{where.path}:{likely[0].name}'."
     if _fitting(once, wanted):
         return "Choose one by a colon and its name, or give the labels in another file."
     if len(once) < len(entries):
@@ -147,28 +149,11 @@ def _how_to_choose(entries: Sequence[Entry], where: Location, wanted: str) -> st
     return f"None of them has the shape {shape} of {wanted}. Give a file that contains {wanted}."
 
 
-def _beside(entries: Sequence[Entry], others: Sequence[Entry]) -> Entry | None:
+def _beside(entries: Sequence[Entry], others: Sequence[Entry]) -> list[Entry]:
     """Return the labels whose name belongs to the first embeddings, as y_test belongs to X_test."""
     of_embeddings = [_last(entry) for entry in _fitting(others, "embeddings")]
     names = [f"y{name[1:]}" for name in of_embeddings[:1] if name.startswith("x_")]
-    return next((entry for entry in entries if _last(entry) in names), None)
-
-
-def _like_labels(entries: Sequence[Entry]) -> Entry | None:
-    """Return the last entry (no predictions) of names that occur several times, unlike ids, or of such integers."""
-    integers, entries = None, [entry for entry in entries if "pred" not in _last(entry)]
-    for entry in [*entries[: -ENDS - 1 : -1], *entries[:ENDS]]:
-        with suppress(InputError):
-            values = np.asarray((entry.first or entry.load)()).reshape(-1)[:ROWS]
-            if values.dtype.kind not in "biufUS" or len(np.unique(values)) == len(values):
-                continue
-            try:
-                numbers = values.astype(np.float64)
-            except ValueError:
-                return entry
-            if np.equal(numbers, np.rint(numbers)).all():
-                integers = integers or entry
-    return integers
+    return [entry for entry in entries if _last(entry) in names]
 
 
 def dimensions(path: File, columns: Sequence[Entry], apart: Collection[str]) -> list[int]:
@@ -222,10 +207,7 @@ def refuse_labels(path: File, names: Sequence[str], embeddings: Array, labels: A
         return
     if (labels == labels[0]).all():  # constant labels contain no information
         return
-    same = np.arange(len(names))
-    for start in range(0, len(labels), COMPARED):
-        rows = slice(start, start + COMPARED)
-        same = same[(embeddings[rows, same] == labels[rows, np.newaxis]).all(axis=0)]
+    same = np.flatnonzero((embeddings == labels[:, np.newaxis]).all(axis=0))
     if same.size:
         raise InputError(
             f"{path} contains the labels as one of the dimensions, in column '{names[same[0]]}'; leave the column "
@@ -267,3 +249,48 @@ def listing(names: Sequence[str]) -> str:
     """Return the first names, and how many more there are."""
     left = len(names) - MOST_LISTED
     return ", ".join(names[:MOST_LISTED]) + (f" and {left} more" if left > 0 else "")
+
+
+LOOKED_AT = 100  # the cells that tell what a column of a frame has: the first ones may be missing
+
+
+def vectors_of(values: Any, name: str) -> Any:
+    """Return the vectors of a frame; anything else, and a frame of numbers alone, unchanged.
+
+    A column of vectors is the embedding, whatever else the frame has; of several, the one that has a usual name.
+    Without one, columns of text and columns with the names of labels, confidences and ids are left out if there is
+    any text, and the others are dimensions.
+    """
+    if type(values).__name__ == "LazyFrame" or not hasattr(values, "columns"):
+        return values
+    frame = as_frame(values)
+    names = list(frame.columns)
+    if len(set(names)) < len(names):
+        return values
+    columns = {each: column_called(frame, each, f"The {name}") for each in names}
+    vectors = [each for each, column in columns.items() if _has(column, (list, tuple, np.ndarray))]
+    if vectors:
+        usual = [each for known in NAMES["embeddings"] for each in vectors if str(each).lower() == known]
+        if len(vectors) > 1 and not usual:
+            raise InputError(
+                f"The {name} are a frame with several columns of vectors, {listing(list(map(str, vectors)))}. Pass "
+                f"one of them, as a list of its vectors: frame[{vectors[0]!r}].to_list().",
+                name,
+            )
+        return columns[(usual or vectors)[0]].tolist()
+    texts = [each for each, column in columns.items() if _has(column, str)]
+    left_out = [each for each in names if each in texts or str(each).lower() in SURE]
+    taken = [each for each in names if each not in left_out]
+    if not texts or not taken:
+        return values
+    warn(
+        f"The {name} are a frame with text, so that {listing(list(map(str, left_out)))} "
+        f"{'is' if len(left_out) == 1 else 'are'} left out, and the dimensions are {listing(list(map(str, taken)))}. "
+        "To choose them yourself, pass only columns of numbers."
+    )
+    return values.select(taken) if hasattr(values, "select") else values[taken]
+
+
+def _has(column: Array, kind: Any) -> bool:
+    """Whether one of the first cells of a column is of this kind; the rows of a column with two axes are arrays."""
+    return any(isinstance(cell, kind) for cell in column[:LOOKED_AT])

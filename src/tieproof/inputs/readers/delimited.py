@@ -11,15 +11,15 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.columns import ROWS, SURE, Entry
-from tieproof.inputs.readers.contents import from_text
+from tieproof.inputs.readers.columns import SURE, Entry
 from tieproof.inputs.readers.lines import MOST_SHOWN, is_number
 from tieproof.inputs.readers.location import File, Location, Piped, broken, reading
-from tieproof.inputs.readers.text import ENCODING
+from tieproof.inputs.readers.text import ENCODING, from_text
 from tieproof.ties import Array
 
 KINDS = {",": "a table in UTF-8 text (.csv)", "\t": "a table in UTF-8 text (.tsv)"}
 
+ROWS = 1000  # how many rows are looked at to decide whether the first one is a header
 SHORT = "y"  # may also be a label that means "yes"
 FEW_NUMBERS = 8  # a row of fewer numbers may be 0, 1, 2, … by chance; a longer one only if other rows count, too
 
@@ -121,9 +121,9 @@ def _check_no_vector(table: _Table, at: int, line: int, cell: str) -> None:
 
 
 def _entry(table: _Table, at: int) -> Entry:
-    def load(most: int | None = None) -> Array:
+    def load() -> Array:
         labels = []
-        for line, cells in islice(table.rows(), most):
+        for line, cells in table.rows():
             label = cells[at].strip()
             if not label:
                 raise InputError(
@@ -134,7 +134,7 @@ def _entry(table: _Table, at: int) -> Entry:
         _check_labels(table, at, labels)
         return from_text(labels, Location(table.path, table.columns[at]))
 
-    return Entry(table.columns[at], (None,), f"column {at + 1}", load, first=lambda: load(ROWS))
+    return Entry(table.columns[at], (None,), f"column {at + 1}", load)
 
 
 def _check_labels(table: _Table, at: int, labels: Sequence[str]) -> None:

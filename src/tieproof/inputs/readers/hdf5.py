@@ -1,24 +1,21 @@
 """HDF5 files (.h5, .hdf5), read by another process, because a damaged file can crash the library.
 
-this process ──► one line of JSON: what to read of which file ──► `serve` of `hdf5_process.py`
-             ◄── one line of JSON, then the numbers of an array ◄──
+this process ──► what to read of which file ──► `serve` of `hdf5_process.py`
+             ◄── what was read, or an error ◄──
 
 The other process is started for the first file, and again for the next file after a crash. It reads remote files by
-asking for their bytes.
+asking for their bytes. Both pickle what they tell each other; nothing of a file is ever unpickled.
 """
 
 import atexit
-import json
 import os
+import pickle
 import subprocess
 import sys
-from ast import literal_eval
 from collections.abc import Collection
 from contextlib import ExitStack, suppress
 from threading import Lock
-from typing import IO, Any
-
-import numpy as np
+from typing import Any
 
 from tieproof.errors import InputError, library
 from tieproof.inputs.readers.columns import Entry
@@ -92,58 +89,28 @@ def _ask(path: File, call: str, *arguments: Any) -> Any:
     library("h5py", f"Reading {path}", "h5")
     asked = _PROCESSES.get(os.getpid()) or _PROCESSES.setdefault(os.getpid(), _Process())
     with asked.lock, ExitStack() as stack:
+        stream: Any = None
+        if isinstance(path, RemoteFile):
+            with reading(path, HDF5):
+                stream = stack.enter_context(path.open("rb"))
         try:
-            stream = None
-            if isinstance(path, RemoteFile):
-                with reading(path, HDF5):
-                    stream = stack.enter_context(path.open("rb"))
-            question = {
-                "path": os.fspath(path),
-                "length": None if stream is None else stream.seek(0, os.SEEK_END),
-                "call": call,
-                "arguments": arguments,
-                "folder": os.getcwd(),
-                "prefix": os.environ.get(PREFIX),
-            }
-            process = asked.started()
-            assert process.stdin is not None
-            assert process.stdout is not None
-            return _answer(path, question, process.stdin, process.stdout, stream)
-        except (BrokenPipeError, EOFError):
+            process: Any = asked.started()
+            length = None if stream is None else stream.seek(0, os.SEEK_END)
+            told: Any = path, length, call, arguments, os.getcwd(), os.environ.get(PREFIX)
+            while True:
+                pickle.dump(told, process.stdin)
+                process.stdin.flush()
+                answer = pickle.load(process.stdout)
+                if not isinstance(answer, range):
+                    break
+                stream.seek(answer.start)
+                told = stream.read(len(answer))
+        except (BrokenPipeError, EOFError, pickle.UnpicklingError):
             asked.close()
             raise InputError(broken(path, HDF5)) from None
-        except InputError:
-            raise
         except BaseException:  # an answer may be half read
             asked.close()
             raise
-
-
-def _answer(path: File, question: dict[str, Any], into: IO[bytes], out: IO[bytes], stream: IO[bytes] | None) -> Any:
-    """Send a question, send the bytes of a remote file that are asked for, and return the answer."""
-    _send(into, json.dumps(question).encode())
-    while True:
-        line = out.readline()
-        if not line:
-            raise EOFError
-        match json.loads(line):
-            case {"refused": str(why)}:
-                raise InputError(why)
-            case {"memory": _}:
-                raise MemoryError
-            case {"array": str(kind), "shape": shape}:
-                values = np.empty(shape, np.lib.format.descr_to_dtype(literal_eval(kind)))
-                if values.nbytes and out.readinto(values.reshape(-1).view(np.uint8)) < values.nbytes:  # type: ignore[attr-defined]
-                    raise EOFError
-                return values
-            case {"start": start, "length": length}:
-                assert stream is not None
-                stream.seek(start)
-                _send(into, stream.read(length))
-            case {"answer": answer}:
-                return answer
-
-
-def _send(into: IO[bytes], content: bytes) -> None:
-    into.write(len(content).to_bytes(8, "little") + content)
-    into.flush()
+    if isinstance(answer, Exception):
+        raise answer
+    return answer

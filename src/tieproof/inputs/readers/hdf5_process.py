@@ -1,8 +1,8 @@
 """The process that reads HDF5 files for `hdf5.py`, and is ended with it."""
 
 import io
-import json
 import os
+import pickle
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -12,10 +12,11 @@ import h5py
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.contents import from_bytes, holds
+from tieproof.inputs.readers.columns import holds
 from tieproof.inputs.readers.hdf5 import HDF5
 from tieproof.inputs.readers.hdf5_storage import PREFIX, check_stored
-from tieproof.inputs.readers.location import File, Location, RemoteFile, file_at, reading
+from tieproof.inputs.readers.location import File, Location, reading
+from tieproof.inputs.readers.text import from_bytes
 from tieproof.ties import Array
 
 
@@ -93,52 +94,35 @@ class _Remote(io.RawIOBase):
         return self.at
 
     def readinto(self, room: Any) -> int:
-        _tell(self.told, {"start": self.at, "length": len(room)})
-        content = _received(self.given)
+        _tell(self.told, range(self.at, self.at + len(room)))
+        content: bytes = pickle.load(self.given)
         room[: len(content)] = content
         self.at += len(content)
         return len(content)
 
 
-def _tell(told: IO[bytes], answer: dict[str, Any]) -> None:
-    told.write(json.dumps(answer).encode("ascii") + b"\n")
+def _tell(told: IO[bytes], answer: Any) -> None:
+    pickle.dump(answer, told)
     told.flush()
-
-
-def _received(given: IO[bytes]) -> bytes:
-    """The next message; the process ends with the one that asks."""
-    length = given.read(8)
-    if len(length) < 8:
-        sys.exit()
-    return given.read(int.from_bytes(length, "little"))
 
 
 def serve() -> None:
     """Answer questions until the process that asks has ended."""
     given, told = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints is no answer
-    while True:
-        answer: Any = None  # its memory is free while nothing is asked
-        asked = json.loads(_received(given))
-        os.chdir(asked["folder"])
+
+    def answer(path: File, length: int | None, call: str, arguments: Any, folder: str, prefix: str | None) -> Any:
+        os.chdir(folder)
         os.environ.pop(PREFIX, None)
-        if asked["prefix"] is not None:
-            os.environ[PREFIX] = asked["prefix"]
-        path = file_at(asked["path"]) if asked["length"] is not None else Path(asked["path"])
+        if prefix is not None:
+            os.environ[PREFIX] = prefix
+        file = path if length is None else _Remote(length, given, told)
         try:
-            with reading(path, HDF5):
-                remote = isinstance(path, RemoteFile)
-                with h5py.File(_Remote(asked["length"], given, told) if remote else path, "r") as file:
-                    answer = CALLS[asked["call"]](file, path, *asked["arguments"])
-        except InputError as error:
-            _tell(told, {"refused": str(error)})
-        except MemoryError:
-            _tell(told, {"memory": True})
-        else:
-            if not isinstance(answer, np.ndarray):
-                _tell(told, {"answer": answer})
-            else:
-                _tell(told, {"array": repr(np.lib.format.dtype_to_descr(answer.dtype)), "shape": answer.shape})
-                if answer.nbytes:
-                    told.write(np.ascontiguousarray(answer).reshape(-1).view(np.uint8).data)
-                    told.flush()
+            with reading(path, HDF5), h5py.File(file, "r") as opened:
+                return CALLS[call](opened, path, *arguments)
+        except (InputError, MemoryError) as error:
+            return error
+
+    with suppress(EOFError):
+        while True:
+            _tell(told, answer(*pickle.load(given)))

@@ -1,12 +1,17 @@
 """The text of a file of lines: unpacked, with the same line ends, and split into pieces of whole lines.
 
+Files packed by gzip, xz, bzip2 or zstd are told by their first bytes, and so are those alone in a .tar.
+
 A file is read whole, not mapped: a mapped one that is cut short meanwhile ends the process, and reading takes a tenth
 of the time. One that changes meanwhile is refused.
 """
 
+import io
 import os
 import re
+import tarfile
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -17,7 +22,6 @@ from tieproof.inputs.documents import Bytes
 from tieproof.inputs.mapped import unchanged
 from tieproof.inputs.options import parse_threads
 from tieproof.inputs.readers.location import Piped, check
-from tieproof.inputs.readers.packed import is_packed, unpacked_bytes
 from tieproof.native.threads import in_order
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # written by some editors at the beginning
@@ -30,15 +34,66 @@ LONGEST_LINE = 2**20
 MOST_SHOWN = 60  # the letters of a line or a cell that a message shows
 
 
+PACKINGS = {
+    rb"\x1f\x8b": ("gzip", "gzip", "gunzip"),
+    rb"\xfd7zXZ\x00": ("xz", "lzma", "unxz"),
+    rb"(?s)BZh.(1AY&SY|\x17rE8P\x90)": ("bzip2", "bz2", "bunzip2"),  # the id of a query may begin with BZh
+    rb"\x28\xb5\x2f\xfd": ("zstd", "compression.zstd", "unzstd"),
+}
+"""For the first bytes of packed files: the packing, the module that unpacks it, and a program that does."""
+
+
+def is_packed(head: bytes) -> bool:
+    """Whether a file that begins with these bytes is packed, or is an archive .tar."""
+    return any(re.match(start, head) for start in PACKINGS) or head[257:262] == b"ustar"
+
+
+def _unpacked_bytes(content: bytes, called: str) -> bytes:
+    """The content of a file, unpacked if it is packed, and the only file of an archive .tar in it."""
+    packing = next((packing for start, packing in PACKINGS.items() if re.match(start, content)), None)
+    if packing is not None:
+        name, module, program = packing
+        try:
+            content = import_module(module).decompress(content)
+        except ImportError:
+            raise InputError(
+                f"{called} is packed by {name}, which this Python cannot unpack; run {program} on it first."
+            ) from None
+        except MemoryError:
+            raise
+        except Exception as error:  # EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, ZstdError
+            raise InputError(
+                f"{called} cannot be unpacked: the {name} file is damaged or cut short; write or copy it again."
+            ) from error
+    return _only_file(content, called) if content[257:262] == b"ustar" else content
+
+
+def _only_file(content: bytes, called: str) -> bytes:
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content)) as archive:
+            files = [each for each in archive.getmembers() if each.isfile()]
+            if len(files) == 1 and (file := archive.extractfile(files[0])) is not None:
+                return file.read()
+    except tarfile.TarError as error:
+        raise InputError(
+            f"{called} is a .tar archive that is damaged or cut short; write or copy it again."
+        ) from error
+    names = ", ".join(each.name for each in files[:3])
+    raise InputError(
+        f"{called} is a .tar archive of {len(files):,} files{f', such as {names}' if names else ''}, where one is "
+        "expected. Unpack it by tar -xf, and give the path of one of them."
+    )
+
+
 def unpacked(location: str | os.PathLike[str] | Piped) -> tuple[Path | Piped, Bytes]:
     """Return a path, or what came through a pipe, and the content, unpacked if compressed, with LF at line ends."""
     path = location if isinstance(location, Piped) else Path(location)
     if isinstance(path, Piped):
-        return path, _with_newlines(unpacked_bytes(path.content, str(path)))
+        return path, _with_newlines(_unpacked_bytes(path.content, str(path)))
     check(path)
     try:
         with unchanged([os.fspath(path)]):
-            return path, _with_newlines(unpacked_bytes(path.read_bytes(), str(path)))
+            return path, _with_newlines(_unpacked_bytes(path.read_bytes(), str(path)))
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error}); check the disk it is on.") from error
 

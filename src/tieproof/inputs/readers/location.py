@@ -177,16 +177,9 @@ def storage_of(url: str) -> tuple[Any, str]:
     fsspec = library("fsspec", f"Reading {url}", "remote")
     try:
         storage, path = fsspec.core.url_to_fs(url, use_listings_cache=False)
-    except ImportError as error:  # the message of fsspec names the library for such URLs
-        raise InputError(f"{url} cannot be read: {said(error)}.") from error
-    except ValueError as error:
+    except Exception as error:  # of fsspec, which names a library that is missing, or of a storage, of many kinds
         raise InputError(
-            f"{url} belongs to no storage that fsspec knows ({said(error)}); check its protocol."
-        ) from error
-    except Exception as error:  # storages that need more than a URL raise many kinds: TypeError, AttributeError, …
-        raise InputError(
-            f"{url} cannot be opened by its URL alone ({said(error)}); check its protocol, or copy the files to a "
-            "folder."
+            f"{url} cannot be opened by its URL ({said(error)}); check its protocol, or copy the files to a folder."
         ) from error
     return storage, path
 

@@ -18,8 +18,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers import sparse
-from tieproof.inputs.readers.columns import Entry, RowReader
-from tieproof.inputs.readers.contents import holds
+from tieproof.inputs.readers.columns import Entry, RowReader, holds
 from tieproof.inputs.readers.location import File, Location, reading, state_of
 from tieproof.ties import Array
 
@@ -35,17 +34,13 @@ MOST_UNPACKED = {ZIP_STORED: 1, ZIP_DEFLATED: 1032}  # bytes of each byte of an 
 
 def stored_array(where: Location, kind: str, dtype: np.dtype[Any], offset: int, shape: tuple[int, ...]) -> Entry:
     """An array that begins at a byte of a file; a matrix can be read row by row, too."""
-    path = where.path
+    rows = raw_rows(where, dtype, offset, math.prod(shape[1:]))
 
     def load() -> Array:
-        values = np.empty(math.prod(shape), dtype)
-        with unchanged(path, kind):
-            if values.size and fill(path, offset, values.view(np.uint8)) < values.nbytes:
-                raise InputError(f"{path} is cut short; write or copy it again.")
-        return values.reshape(shape)
+        with unchanged(where.path, kind):
+            return rows(0, shape[0] if shape else 1).reshape(shape)
 
-    rows = raw_rows(where, dtype, offset, shape[1]) if len(shape) == 2 else None
-    return Entry(where.entry or "", shape, holds(dtype, shape), load, rows=rows)
+    return Entry(where.entry or "", shape, holds(dtype, shape), load, rows=rows if len(shape) == 2 else None)
 
 
 @contextmanager

@@ -12,16 +12,15 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError, library
-from tieproof.inputs.arrays import type_name
+from tieproof.inputs.arrays import is_rounded, type_name
 from tieproof.inputs.labels import from_objects
 from tieproof.inputs.readers.columns import Entry
-from tieproof.inputs.readers.contents import from_bytes
 from tieproof.inputs.readers.location import File, Location, reading
+from tieproof.inputs.readers.text import from_bytes
 from tieproof.ties import Array
 
 PARQUET = "a Parquet file (.parquet)"
 
-MOST_EXACT = 2**53  # beyond it, a float64 no longer tells an integer from its neighbors
 BATCH = 2**21  # the number of bytes that are decoded at a time
 
 
@@ -38,10 +37,10 @@ def _opened(path: File) -> Iterator[Any]:
 
 
 class _ListRows:
-    """The rows of one column of lists; who asks for them in order has every one decoded once.
+    """The rows of one column of lists, each decoded once if they are asked for in order.
 
     A row group can only be decoded from its start on. What was decoded last is kept, about twice as much as was ever
-    asked for at once, for threads that ask for neighboring rows ask in any order.
+    asked for at once, because threads that read neighboring rows ask in any order.
     """
 
     def __init__(self, path: File, name: str) -> None:
@@ -60,35 +59,26 @@ class _ListRows:
         with self.lock, reading(self.path, PARQUET):
             if not self.ends:
                 self.look()
-            answer: Array | None = None
+            parts: list[Array] = []
             done = start
-            while answer is None or done < stop:
+            while not parts or done < stop:
                 first, rows = self.batch_with(done)
-                part = rows[done - first : stop - first]
-                if answer is None:
-                    answer = np.empty((stop - start, self.width), rows.dtype)
-                    self.most_asked = max(self.most_asked, answer.nbytes)
-                answer[done - start : done - start + len(part)] = part
-                done += len(part)
+                parts.append(rows[done - first : stop - first])
+                done += len(parts[-1])
+            answer = np.concatenate(parts)
+            self.most_asked = max(self.most_asked, answer.nbytes)
             if stop == self.ends[-1]:  # the next read starts from the beginning
                 self.rewind()
             return answer
 
     def look(self) -> None:
-        """Note where row groups end, and how long a row is; look through groups whose rows cannot all be so long."""
+        """Note where row groups end, and how long a row is."""
         with _opened(self.path) as file:
             metadata = file.metadata
-            groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-            ends = list(accumulate(group.num_rows for group in groups))
+            groups = range(metadata.num_row_groups)
             batch = next(file.iter_batches(batch_size=1, columns=[self.name]))
             self.width = self.numbers(batch.column(0), 0).shape[1]
-        for number, group in enumerate(groups):
-            columns = [group.column(at) for at in range(group.num_columns)]
-            counts = {each.num_values for each in columns if each.path_in_schema.startswith(f"{self.name}.")}
-            if counts != {group.num_rows * self.width}:
-                # The first row that is too long, too short or null is refused.
-                deque(self.decoded(number, ends[number] - group.num_rows, len(groups)), maxlen=0)
-        self.ends = ends
+        self.ends = list(accumulate(metadata.row_group(number).num_rows for number in groups))
 
     def batch_with(self, row: int) -> tuple[int, Array]:
         """Return the decoded batch that contains this row, and the number of its first row."""
@@ -99,7 +89,7 @@ class _ListRows:
         begin = self.ends[group - 1] if group else 0
         if not 0 <= self.position <= row or begin > self.position:
             self.rewind()
-            self.batches, self.position = self.decoded(group, begin, len(self.ends)), begin
+            self.batches, self.position = self.decoded(group, begin), begin
         while True:
             first, rows = next(self.batches)
             self.position = first + len(rows)
@@ -114,11 +104,11 @@ class _ListRows:
         self.batches, self.position = iter(()), -1
         self.kept.clear()
 
-    def decoded(self, group: int, row: int, groups: int) -> Iterator[tuple[int, Array]]:
-        """The rows from a row group on to the last of so many, batch by batch, each with its first row's number."""
+    def decoded(self, group: int, row: int) -> Iterator[tuple[int, Array]]:
+        """The rows from a row group on, batch by batch, each with the number of its first row."""
         size = max(1, BATCH // (8 * max(1, self.width)))
         with _opened(self.path) as file:
-            for batch in file.iter_batches(size, range(group, groups), [self.name], use_threads=False):
+            for batch in file.iter_batches(size, range(group, len(self.ends)), [self.name], use_threads=False):
                 rows = self.numbers(batch.column(0), row)
                 yield row, rows
                 row += len(rows)
@@ -179,13 +169,11 @@ def matrix(path: File, named: Collection[str], taken: Sequence[int]) -> Array:
                 )
             columns.append(column)
     common = np.result_type(*columns)
-    for column in columns:
-        rounds = common.kind == "f" and column.dtype.kind in "iu" and column.size
-        if rounds and (column.max() > MOST_EXACT or column.min() < -MOST_EXACT):
-            raise InputError(
-                f"{path} contains an integer beyond 2^53, which the float64 of its other columns cannot represent; "
-                "save all columns with one type."
-            )
+    if common.kind == "f" and any(map(is_rounded, columns)):
+        raise InputError(
+            f"{path} contains an integer beyond 2^53, which the float64 of its other columns cannot represent; "
+            "save all columns with one type."
+        )
     return np.stack([column.astype(common) for column in columns], axis=1)
 
 

@@ -1,6 +1,7 @@
 """Tables in files, whose columns have names: text with a header, JSON, lines of JSON, and Parquet.
 
-The content tells the format, whatever the name of the file, which may be packed.
+The content tells the format, whatever the name of the file, which may be packed. Text has columns separated by
+commas, tabs or semicolons; JSON is a list of records, a dictionary of columns, or a record on each line.
 """
 
 import csv
@@ -35,11 +36,7 @@ TRUTHS = {"true": 1, "false": 0}
 
 
 def read(location: str | os.PathLike[str] | Piped) -> Any:
-    """Read a table as a frame: `columns` has their names, and each is read by its name.
-
-    Text has a header, and columns separated by commas, tabs or semicolons. JSON is a list of records,
-    a dictionary of columns, or a record on each line.
-    """
+    """Read a table as a frame, whose columns are read by their names."""
     path = location if isinstance(location, Piped) else Path(location)
     if isinstance(path, Path):
         check(path)

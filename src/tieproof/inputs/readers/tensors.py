@@ -13,8 +13,7 @@ import numpy as np
 
 from tieproof.errors import InputError, library
 from tieproof.inputs.arrays import not_readable
-from tieproof.inputs.readers.columns import Entry
-from tieproof.inputs.readers.contents import holds
+from tieproof.inputs.readers.columns import Entry, holds
 from tieproof.inputs.readers.location import File, Location, broken, reading, state_of
 from tieproof.inputs.readers.npy import stored_array
 from tieproof.ties import Array

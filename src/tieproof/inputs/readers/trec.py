@@ -2,16 +2,13 @@
 
 Qrels with the header of BEIR have its three columns, and a run of MS MARCO has three, without scores. Columns are
 separated by blanks or tabs, and ids may contain blanks where tabs separate all columns. Lines may be empty or
-comments (#), and a file of any name may be compressed by gzip.
-
-Threads read pieces of the text (`lines.py`), and note where the ids of each line are, and its number.
+comments (#), and a file of any name may be compressed.
 """
 
 import os
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import closing
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -20,7 +17,6 @@ import numpy as np
 from tieproof.errors import InputError, warn
 from tieproof.inputs.documents import Bytes, Documents
 from tieproof.inputs.options import parse_threads
-from tieproof.inputs.ranks import as_scores, may_contradict
 from tieproof.inputs.readers.lines import (
     BYTE_ORDER_MARK,
     LONGEST_LINE,
@@ -36,7 +32,7 @@ from tieproof.inputs.readers.lines import (
 from tieproof.inputs.readers.location import LONGEST_BEGINNING, Piped, broken, kind_of
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
-from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
+from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 SAMPLE_BYTES = 2**18  # of lines whose ranks are compared with the scores first: less than a millisecond
 
@@ -167,16 +163,19 @@ def read(
     query = np.repeat(*map(np.concatenate, zip(*runs, strict=True)))
     if not len(query):
         raise InputError(f"{path} has only empty lines or comments. {_expected(layout)}")
-    at, length, value = (_joined(array, taken) for array in (room.document_at, room.document_length, room.value))
+    at, length, value = (
+        np.concatenate([array[part] for part in taken])  # empty lines and comments leave gaps between the parts
+        for array in (room.document_at, room.document_length, room.value)
+    )
     _warn_of_comments(path, layout, text, skipped)
     given = value
     if layout is THREE:
-        value = as_scores(str(path), query, value, list(queries))
+        value = _as_scores(str(path), query, value, list(queries))
     rank = None
     if layout is RUN:
         start = letters[0].start
         some = _ranks(split, [slice(start, min(start + SAMPLE_BYTES, len(text)))])
-        if some is not None and may_contradict(query[: len(some)], some, value[: len(some)]):
+        if some is not None and _may_contradict(query[: len(some)], some, value[: len(some)]):
             rank = _ranks(split, letters)
     return Documents(text, at, length, query), value, rank, value is not given
 
@@ -216,6 +215,37 @@ def _ranks(text: Bytes, pieces: Sequence[slice]) -> FloatArray | None:
             return None
         found.append(rows.value[: lines.rows])
     return np.concatenate(found)
+
+
+def _may_contradict(query: IntArray, rank: FloatArray, score: FloatArray) -> bool:
+    """Whether any two adjacent rows contradict each other, which is fast to check."""
+    same = query[1:] == query[:-1]
+    return bool((same & (np.diff(rank) * np.diff(score) > 0)).any())
+
+
+def _as_scores(path: str, query: IntArray, value: FloatArray, names: Sequence[bytes]) -> FloatArray:
+    """Return the third column of a run as scores: minus the ranks if every list has ranks, from 0 or 1 to its length.
+
+    Other whole numbers may be ranks of which some are missing, and are warned about, if those of every list are
+    different and begin with its smallest one.
+    """
+    order = np.lexsort((value, query))
+    ordered, starts = value[order], np.flatnonzero(np.diff(query[order], prepend=-1) != 0)
+    length = np.diff(starts, append=len(order))
+    begin = np.repeat(ordered[starts], length)
+    wrong = (ordered - (np.arange(len(order)) - np.repeat(starts, length)) != begin) | ((begin != 0) & (begin != 1))
+    if not wrong.any():
+        return -value
+    first_read = value[np.minimum.reduceat(order, starts)]
+    repeated = (np.diff(ordered) == 0) & (np.diff(query[order]) == 0)
+    if (value == np.rint(value)).all() and not repeated.any() and (first_read == ordered[starts]).all():
+        called = names[query[order[np.argmax(wrong)]]].decode(errors="replace")
+        warn(
+            f"{path}: the third column is read as scores, where larger is nearer, because its numbers for query "
+            f"'{called}' are not the ranks from 1, or from 0, to the length of the list. If they are ranks, number "
+            "the documents of each query anew, without gaps."
+        )
+    return value
 
 
 def _warn_of_comments(path: Path | Piped, layout: TrecLayout, text: Bytes, pieces: Sequence[slice]) -> None:
@@ -302,13 +332,6 @@ def _runs_of_queries(text: Bytes, room: LineRows, lines: LinesRead, queries: Num
     letters = text.data
     ids = (bytes(letters[first:end]) for first, end in zip(at.tolist(), (at + length).tolist(), strict=True))
     return np.fromiter(map(queries.__getitem__, ids), np.int64, lines.segments), np.diff(starts, append=lines.rows)
-
-
-def _joined(array: Array, parts: Sequence[slice]) -> Array:
-    """Join parts of an array; empty lines leave gaps between them."""
-    if all(before.stop == after.start for before, after in pairwise(parts)):
-        return array[: parts[-1].stop]
-    return np.concatenate([array[part] for part in parts])
 
 
 def _expected(layout: TrecLayout) -> str:

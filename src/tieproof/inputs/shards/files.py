@@ -4,10 +4,10 @@ import glob
 import os
 import re
 import reprlib
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import PurePosixPath
-from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,11 +61,7 @@ def located(paths: Paths, beside: Iterable[str] = (), what: str = "shards") -> l
 
 
 def are_shards(location: str) -> bool:
-    """Whether a location is a folder, a pattern or a URL, rather than a local file.
-
-    >>> are_shards("gallery/*.parquet"), are_shards("s3://bucket/gallery.npy"), are_shards("gallery.npy:x")
-    (True, True, False)
-    """
+    """Whether a location is a folder, a pattern or a URL, rather than a local file."""
     path, _ = parted(location)
     own = str(file_at(path))
     return is_url(path) or os.path.isdir(own) or (bool(PATTERN.search(own)) and not os.path.exists(own))
@@ -227,13 +223,9 @@ def _rows_of(entry: Entry, file: File) -> RowReader:
 class StoredRows:
     """The rows of several files, one after the other: a `RowSource` that is pickled as the names of its files.
 
-    shards : the shards in their order, each with at least one row
-
-    Files must not change: a file whose size, time of change or mark of the storage has changed since it was opened is
-    refused at the next read.
-
-    A read needs memory for up to twice the bytes that it returns, plus about 64 kB; for Parquet up to three times the
-    bytes, plus about 4 MB.
+    A file whose size, time of change or mark of the storage has changed since it was opened is refused at the next
+    read. A read needs memory for up to twice the bytes that it returns, plus about 64 kB; for Parquet up to three
+    times the bytes, plus about 4 MB.
     """
 
     def __init__(self, shards: Sequence[Shard]) -> None:
@@ -242,8 +234,7 @@ class StoredRows:
         self.names = tuple(shard.name for shard in self.shards)
         self.shape = int(self.bounds[-1]), self.shards[0].width
         self.dtype: np.dtype[Any] = self.shards[0].dtype
-        self.readers: OrderedDict[int, RowReader] = OrderedDict()
-        self.lock = Lock()
+        self.reader = lru_cache(KEPT_OPEN)(self._reader)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the names of the files alone, which the receiver reads."""
@@ -298,7 +289,7 @@ class StoredRows:
         """Return rows of one shard, given by their numbers among all rows."""
         shard, first = self.shards[at], int(self.bounds[at])
         try:
-            values = self._reader(at)(start - first, stop - first)
+            values = self.reader(at)(start - first, stop - first)
         except (InputError, OSError):
             _check_state(shard)  # a change of the file explains the error
             raise
@@ -314,17 +305,8 @@ class StoredRows:
         return np.ascontiguousarray(values)
 
     def _reader(self, at: int) -> RowReader:
-        """Return the function that reads the rows of a shard; recently used ones are kept."""
-        with self.lock:
-            if at in self.readers:
-                self.readers.move_to_end(at)
-                return self.readers[at]
+        """Return the function that reads the rows of a shard."""
         shard = self.shards[at]
         _check_state(shard)
         entries = entries_of(Location(shard.file))
-        rows = _rows_of(next(entry for entry in entries if entry.name == shard.entry), shard.file)
-        with self.lock:
-            rows = self.readers.setdefault(at, rows)
-            while len(self.readers) > KEPT_OPEN:
-                self.readers.popitem(last=False)
-        return rows
+        return _rows_of(next(entry for entry in entries if entry.name == shard.entry), shard.file)

@@ -1,8 +1,4 @@
-"""`open`: embeddings in many files as one data set, `Shards`, with its labels.
-
-Labels, groups and other values of the items are columns of the files, files next to them, or other files. They are
-kept in memory as one array for all shards.
-"""
+"""`open`: embeddings in many files as one data set, `Shards`, with its labels and groups in memory."""
 
 import os
 from collections.abc import Sequence
@@ -23,8 +19,6 @@ from tieproof.ties import Array
 
 AT_A_TIME = 8  # the number of files that are opened or read at a time
 USUAL = ("labels", "label")  # the usual words in the names of files next to shards, if no word is given
-
-UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
 
 class Shards(StoredRows):
@@ -56,23 +50,12 @@ class Shards(StoredRows):
         where = first if files == 1 else f"{files:,} files, {first} … {last}"
         held = [name for name in ("labels", "groups") if getattr(self, name) is not None]
         beside = f", with {' and '.join(held)}" if held else ""
-        size = f"{len(self):,} rows × {self.shape[1]:,} {self.dtype.name}, {_in_words(self.nbytes)}"
+        size = f"{len(self):,} rows × {self.shape[1]:,} {self.dtype.name}, {self.nbytes:,} bytes"
         return f"Shards({size}, in {where}{beside})"
 
     def column(self, wanted: Paths) -> Array:
         """Read other values, one for each row, given like `labels` of `tieproof.open`; (n,) integers or strings."""
         return _column(self.opened, wanted, "values")
-
-
-def _in_words(count: float) -> str:
-    """Return a number of bytes in words, with three digits.
-
-    >>> _in_words(4_096), _in_words(122_880_000), _in_words(7)
-    ('4.1 kB', '123 MB', '7 bytes')
-    """
-    power = min(int(np.log10(max(count, 1)) // 3), len(UNITS) - 1)
-    scaled = count / 1000**power
-    return f"{scaled:.{0 if power == 0 or scaled >= 100 else 1}f} {UNITS[power]}"
 
 
 def open(paths: Paths, labels: Paths | None = None, *, groups: Paths | None = None) -> Shards:  # noqa: A001
@@ -197,11 +180,7 @@ def _usual_labels(shards: Sequence[Shard]) -> Array | None:
 
 
 def _is_name(wanted: Paths) -> bool:
-    """Whether the argument is the name of a column, not of files.
-
-    >>> _is_name("label"), _is_name("train/label"), _is_name("labels.npy"), _is_name("labels/*")
-    (True, True, False, False)
-    """
+    """Whether the argument is the name of a column, such as train/label, and not of files, such as labels/*."""
     if not isinstance(wanted, str) or not wanted:
         return False
     path, _ = parted(wanted)

@@ -9,31 +9,7 @@ from sentence_transformers import SimilarityFunction
 
 from tieproof import Result
 from tieproof.errors import InputError
-from tieproof.integrations.sentence_transformers.encoding import (
-    BINARY,
-    SPARSE,
-    SPARSITY,
-    Precision,
-    calibrated,
-    check_model,
-    encoded,
-    kind_of,
-    packed,
-    sparsity,
-)
-from tieproof.integrations.sentence_transformers.scoring import (
-    BaseEvaluator,
-    NanoBEIREvaluator,
-    ScoreFunction,
-    add_row,
-    check_precision,
-    columns,
-    distances_for,
-    file_for,
-    measures_of,
-    metrics_at,
-    values,
-)
+from tieproof.integrations.sentence_transformers import encoding, scoring
 from tieproof.integrations.sentence_transformers.tasks import Labeled, Retrieval
 from tieproof.kit import as_rows, check_whole
 
@@ -54,7 +30,7 @@ _CONFIGURATION = (
 """The options that a model card shows, unless they are None."""
 
 
-class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
+class TieproofEvaluator(scoring.BaseEvaluator):  # type: ignore[misc]
     """The metrics of `InformationRetrievalEvaluator`, computed exactly, with their intervals over tied documents.
 
     It takes the arguments of that evaluator in the same order. Alternatively, pass `sentences` and `labels`: each
@@ -145,7 +121,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         name: str = "",
         write_csv: bool = True,
         truncate_dim: int | None = None,
-        score_functions: Mapping[str, ScoreFunction] | None = None,
+        score_functions: Mapping[str, scoring.ScoreFunction] | None = None,
         main_score_function: "str | SimilarityFunction | None" = None,
         query_prompt: str | None = None,
         query_prompt_name: str | None = None,
@@ -155,7 +131,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         *,
         sentences: Sequence[Any] | None = None,
         labels: Any = None,
-        precision: Precision | None = None,
+        precision: encoding.Precision | None = None,
         max_active_dims: int | None = None,
     ) -> None:
         super().__init__()
@@ -177,8 +153,8 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
                 "write_predictions",
             )
         check_whole("corpus_chunk_size", corpus_chunk_size, 1)
-        check_precision(precision, score_functions)
-        self.metrics = metrics_at(
+        scoring.check_precision(precision, score_functions)
+        self.metrics = scoring.metrics_at(
             {
                 "accuracy_at_k": accuracy_at_k,
                 "precision_recall_at_k": precision_recall_at_k,
@@ -220,37 +196,37 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         corpus_rows = self._checked_corpus(corpus_model, corpus_embeddings)
         of_corpus = model if corpus_model is None else corpus_model
         options = {name: getattr(self, name) for name in ("precision", "truncate_dim", "max_active_dims")}
-        check_model(model, [_ENCODES[kind] for kind in self.task.kinds if kind != "document"], **options)
+        encoding.check_model(model, [_ENCODES[kind] for kind in self.task.kinds if kind != "document"], **options)
         if "document" in self.task.kinds and corpus_embeddings is None:
-            check_model(of_corpus, [_ENCODES["document"]], **options)
-        distances = distances_for(model, self.score_functions, self.precision)
+            encoding.check_model(of_corpus, [_ENCODES["document"]], **options)
+        distances = scoring.distances_for(model, self.score_functions, self.precision)
         if self.main_score_function not in (None, *distances):
             raise InputError(
                 f"main_score_function is '{self.main_score_function}', but the evaluation has only "
                 f"{', '.join(distances)}. Pass one of them, or leave it out.",
                 "main_score_function",
             )
-        added = SPARSITY if kind_of(model) is SPARSE else ()
-        headers = ["epoch", "steps", *columns(self.metrics, list(distances)), *added]
-        path = file_for(output_path if self.write_csv else None, self.csv_file, headers)
+        added = encoding.SPARSITY if encoding.kind_of(model) is encoding.SPARSE else ()
+        headers = ["epoch", "steps", *scoring.columns(self.metrics, list(distances)), *added]
+        path = scoring.file_for(output_path if self.write_csv else None, self.csv_file, headers)
 
         def encode(texts: Sequence[Any], kind: str) -> Any:
             if kind != "document":
                 return self.encode(model, texts, kind)
             if corpus_rows is not None:
-                return packed(corpus_rows, self.precision)
+                return encoding.packed(corpus_rows, self.precision)
             return self.encode(of_corpus, texts, kind)
 
-        rows = calibrated(self.task.encoded(encode), self.precision)
+        rows = encoding.calibrated(self.task.encoded(encode), self.precision)
         options = {
-            "measures": measures_of(self.metrics),
+            "measures": scoring.measures_of(self.metrics),
             "progress": self.show_progress_bar,
-            "bits": 8 * rows[0].shape[1] if self.precision in BINARY else None,
+            "bits": 8 * rows[0].shape[1] if self.precision in encoding.BINARY else None,
         }
         self.results = {
             name: self.task.evaluate(rows, distance=distance, **options) for name, distance in distances.items()
         }
-        scores = values(self.metrics, self.results) | (sparsity(rows) if added else {})
+        scores = scoring.values(self.metrics, self.results) | (encoding.sparsity(rows) if added else {})
         if self.chosen not in distances:
             best = max(distances, key=lambda name: scores[f"{name}_{self.main_metric}"])
             self.chosen = self.main_score_function or best
@@ -258,7 +234,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         for name, result in self.results.items():
             logger.info("Tieproof evaluation of %s, epoch %s, step %s:\n%s", self.name or name, epoch, steps, result)
         if path is not None:
-            add_row(path, headers, [epoch, steps, *scores.values()])
+            scoring.add_row(path, headers, [epoch, steps, *scores.values()])
         prefixed: dict[str, float] = self.prefix_name_to_metrics(scores, self.name)
         self.store_metrics_in_model_card_data(model, prefixed, epoch, steps)
         return prefixed
@@ -291,7 +267,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
     def encode(self, model: Any, texts: Sequence[Any], kind: str) -> Any:
         """Encode texts chunk by chunk; kind is "query", "document" or "sentence"."""
         side = "corpus" if kind == "document" else "query"
-        return encoded(
+        return encoding.encoded(
             model,
             _ENCODES[kind],
             texts,
@@ -307,7 +283,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
 
     def _model_score_functions(self, model: Any) -> dict[str, Any]:
         """The distances by the names of the model's score functions, for which NanoBEIREvaluator asks."""
-        return distances_for(model, None, self.precision)
+        return scoring.distances_for(model, None, self.precision)
 
     @property
     def description(self) -> str:
@@ -319,7 +295,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         return {key: getattr(self, key) for key in _CONFIGURATION if getattr(self, key) is not None}
 
 
-class TieproofNanoBEIREvaluator(NanoBEIREvaluator):  # type: ignore[misc]
+class TieproofNanoBEIREvaluator(scoring.NanoBEIREvaluator):  # type: ignore[misc]
     """`NanoBEIREvaluator`, whose data sets are evaluated by `TieproofEvaluator`.
 
     It takes the arguments of that evaluator, and returns its metrics: of each data set, and their means over the data

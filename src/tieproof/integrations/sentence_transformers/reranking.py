@@ -11,23 +11,7 @@ from tqdm import trange
 
 from tieproof import Estimate, evaluate
 from tieproof.errors import InputError
-from tieproof.integrations.sentence_transformers.encoding import (
-    LATE,
-    SPARSE,
-    SPARSITY,
-    check_model,
-    encoded,
-    kind_of,
-    sparsity,
-)
-from tieproof.integrations.sentence_transformers.scoring import (
-    ENDS,
-    BaseEvaluator,
-    ScoreFunction,
-    add_row,
-    distances_for,
-    file_for,
-)
+from tieproof.integrations.sentence_transformers import encoding, scoring
 from tieproof.integrations.sentence_transformers.tasks import Encoded
 from tieproof.kit import Array, FloatArray, check_whole, joined, over_queries
 
@@ -37,7 +21,7 @@ _TOGETHER, _CANDIDATES = 16, 512
 """The most samples that are evaluated by one call, and about the most candidates of such samples together."""
 
 
-class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
+class TieproofRerankingEvaluator(scoring.BaseEvaluator):  # type: ignore[misc]
     """The metrics of `RerankingEvaluator`, computed exactly, with their intervals over tied candidates.
 
     It takes the arguments of that evaluator in the same order. `map`, `mrr@k` and `ndcg@k` are the lower bounds over
@@ -88,7 +72,7 @@ class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
         at_k: int = 10,
         name: str = "",
         write_csv: bool = True,
-        similarity_fct: ScoreFunction | None = None,
+        similarity_fct: scoring.ScoreFunction | None = None,
         batch_size: int = 64,
         show_progress_bar: bool = False,
         use_batched_encoding: bool = True,
@@ -125,29 +109,32 @@ class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
     ) -> dict[str, float]:
         """Encode the texts, evaluate, add a row to the CSV file, and return the metrics, their names after `name`."""
         options = {name: getattr(self, name) for name in ("truncate_dim", "max_active_dims")}
-        check_model(model, ["encode_query", "encode_document"], **options)
-        added = SPARSITY[:4] if kind_of(model) is SPARSE else ()
-        headers = ["epoch", "steps", *(f"{name.upper()}{end}" for name in self.measures for end in ENDS), *added]
-        path = file_for(output_path if self.write_csv else None, self.csv_file, headers)
+        encoding.check_model(model, ["encode_query", "encode_document"], **options)
+        added = encoding.SPARSITY[:4] if encoding.kind_of(model) is encoding.SPARSE else ()
+        ends = scoring.ENDS
+        headers = ["epoch", "steps", *(f"{name.upper()}{end}" for name in self.measures for end in ends), *added]
+        path = scoring.file_for(output_path if self.write_csv else None, self.csv_file, headers)
         sparse: list[Encoded] = []
         values = self._values(model, sparse)
         self.per_query = {name: Estimate(*values[:, :, place].T) for place, name in enumerate(self.measures)}
         means = {name: over_queries(each) for name, each in self.per_query.items()}
-        scores = {f"{name}{end}": getattr(means[name], end.lstrip("_") or "lower") for name in means for end in ENDS}
+        scores = {f"{name}{end}": getattr(means[name], end.lstrip("_") or "lower") for name in means for end in ends}
         if sparse:
-            found = sparsity(tuple(map(joined, zip(*sparse, strict=True))))
+            found = encoding.sparsity(tuple(map(joined, zip(*sparse, strict=True))))
             scores |= {name: found[name] for name in added}
         logger.info("Tieproof reranking of %s, epoch %s, step %s: %s", self.name, epoch, steps, scores)
         if path is not None:
-            add_row(path, headers, [epoch, steps, *scores.values()])
+            scoring.add_row(path, headers, [epoch, steps, *scores.values()])
         prefixed: dict[str, float] = self.prefix_name_to_metrics(scores, self.name)
         self.store_metrics_in_model_card_data(model, prefixed, epoch, steps)
         return prefixed
 
     def _values(self, model: Any, sparse: list[Encoded]) -> Array:
         """The estimate of each metric of each sample, (samples, 4, metrics); sparse rows are added to the list."""
-        late = self.similarity_fct is None and kind_of(model) is LATE
-        (distance,) = distances_for(model, None if late else {"": self.similarity_fct or cos_sim}, None).values()
+        late = self.similarity_fct is None and encoding.kind_of(model) is encoding.LATE
+        (distance,) = scoring.distances_for(
+            model, None if late else {"": self.similarity_fct or cos_sim}, None
+        ).values()
         names = list(self.measures.values())
         sizes = [len(positive) + len(negative) for _, positive, negative in self.samples]
         together = self.use_batched_encoding and isinstance(distance, str)  # a function might round otherwise
@@ -161,7 +148,7 @@ class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
                 queries, documents = self._texts_of(model, self.samples[part])
             else:
                 queries, documents = whole[0][part], whole[1][ends[start] : ends[min(start + step, len(sizes))]]
-            if kind_of(model) is SPARSE:
+            if encoding.kind_of(model) is encoding.SPARSE:
                 sparse.append((queries, documents))
             own = np.repeat(np.arange(len(queries)), sizes[part])
             positives = [len(positive) for _, positive, _ in self.samples[part]]
@@ -189,8 +176,8 @@ class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
             "truncate_dim": self.truncate_dim,
             "max_active_dims": self.max_active_dims,
         }
-        queries = encoded(model, "encode_query", [query for query, _, _ in samples], len(samples), **options)
-        return queries, encoded(model, "encode_document", candidates, len(candidates), **options)
+        queries = encoding.encoded(model, "encode_query", [query for query, _, _ in samples], len(samples), **options)
+        return queries, encoding.encoded(model, "encode_document", candidates, len(candidates), **options)
 
     @property
     def description(self) -> str:

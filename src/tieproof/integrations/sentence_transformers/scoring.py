@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 
@@ -41,16 +42,11 @@ _HAMMING = "hamming"
 
 def check_precision(precision: str | None, score_functions: Mapping[str, ScoreFunction] | None) -> None:
     """Refuse an unknown precision, all but a non-empty dictionary of functions, and functions for binary codes."""
-    if score_functions is not None and not isinstance(score_functions, Mapping):
+    if score_functions is not None and not (isinstance(score_functions, Mapping) and score_functions):
+        given = "an empty one" if isinstance(score_functions, Mapping) else type(score_functions).__name__
         raise InputError(
-            'score_functions must be a dictionary such as {"cosine": cos_sim}, not '
-            f"{type(score_functions).__name__}.",
-            "score_functions",
-        )
-    if score_functions is not None and not score_functions:
-        raise InputError(
-            "score_functions is empty. Pass at least one function, or leave it out to use the similarity of the "
-            "model.",
+            f'score_functions must be a dictionary such as {{"cosine": cos_sim}}, not {given}. Leave it out to use '
+            "the similarity of the model.",
             "score_functions",
         )
     for name, function in (score_functions or {}).items():
@@ -136,12 +132,7 @@ class Metric(NamedTuple):
 
 
 def metrics_at(cutoffs: Mapping[str, Sequence[int]]) -> list[Metric]:
-    """The metrics at their cutoffs, in the order of the columns.
-
-    >>> cutoffs = {"accuracy_at_k": [1], "precision_recall_at_k": [1, 3], "mrr_at_k": [10]}
-    >>> [metric.column for metric in metrics_at(cutoffs)]
-    ['Accuracy@1', 'Precision@1', 'Recall@1', 'Precision@3', 'Recall@3', 'MRR@10']
-    """
+    """The metrics at their cutoffs, in the order of the columns."""
     metrics = []
     for name, values in cutoffs.items():
         if not isinstance(values, Sequence) or isinstance(values, str) or not values:
@@ -156,11 +147,7 @@ def metrics_at(cutoffs: Mapping[str, Sequence[int]]) -> list[Metric]:
 
 
 def measures_of(metrics: Sequence[Metric]) -> list[str]:
-    """The measures of metrics, and Success@k for every R@k.
-
-    If Success@k is missing, tieproof warns that papers on metric learning mean it by R@k; here the names are
-    distinct.
-    """
+    """The measures of metrics, and Success@k for every R@k, without which tieproof warns that R@k may mean it."""
     measures = [metric.measure for metric in metrics]
     return measures + [f"Success{name[1:]}" for name in measures if name.startswith("R@")]
 
@@ -181,10 +168,7 @@ def values(metrics: Sequence[Metric], results: Mapping[str, Result]) -> dict[str
 
 
 def file_for(output_path: str | None, name: str, columns: Sequence[str]) -> Path | None:
-    """The path of the table with this name, whose folder is created if it is missing; None without an output_path.
-
-    Refuses a table with other columns, and a path that cannot be written.
-    """
+    """The path of the table with this name, None without an output_path; a table with other columns is refused."""
     if output_path is None:
         return None
     path = Path(output_path, name)
@@ -201,20 +185,13 @@ def file_for(output_path: str | None, name: str, columns: Sequence[str]) -> Path
             "output_path",
         ) from error
     if there and there != list(columns):
+        pairs = zip_longest(there, columns, fillvalue="no column")
+        had, expected = next(pair for pair in pairs if pair[0] != pair[1])
         raise InputError(
-            f"{path} has other columns than this evaluation: {_difference(there, columns)}. Move the file away, or "
-            "pass another name= to the evaluator."
+            f"{path} has other columns than this evaluation: '{had}', where '{expected}' is expected. Move the file "
+            "away, or pass another name= to the evaluator."
         )
     return path
-
-
-def _difference(there: Sequence[str], expected: Sequence[str]) -> str:
-    for number, name in enumerate(expected, 1):
-        if number > len(there):
-            return f"column {number} is missing, but '{name}' is expected"
-        if there[number - 1] != name:
-            return f"column {number} is '{there[number - 1]}', but '{name}' is expected"
-    return f"column {len(expected) + 1} is '{there[len(expected)]}', but no more columns are expected"
 
 
 def add_row(path: Path, columns: Sequence[str], row: Sequence[Any]) -> None:

@@ -15,7 +15,7 @@ from tieproof import Result, evaluate, evaluate_scores
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.labels import check_types
-from tieproof.kit import Array, DistanceFunction, as_label_array, check_count
+from tieproof.kit import Array, DistanceFunction, as_label_array, check_count, check_finite
 
 Measures = Sequence[str]
 
@@ -50,7 +50,7 @@ def _rank_graded(grades: Array, scores: Any, measures: Measures) -> Result:
             f"One ranking of all samples needs y of shape (samples,), not {grades.shape}. Pass one column of y."
         )
     check_count(len(numbers), "scores", len(grades), "samples")
-    _check_finite(numbers)
+    check_finite(numbers, "scores")
     if not grades.any():
         raise InputError(
             f"None of {len(grades)} samples has a grade above 0, so there is nothing to find. Check y.", "y"
@@ -84,19 +84,8 @@ def _scores_of_columns(scores: Any, shape: tuple[int, ...], columns: str) -> Arr
     numbers = as_numbers(scores, "scores")
     if numbers.shape != shape:
         raise InputError(f"The scores must have shape {shape}, (samples, {columns}), not {numbers.shape}.")
-    _check_finite(numbers)
+    check_finite(numbers, "scores")
     return numbers
-
-
-def _check_finite(scores: Array) -> None:
-    """Refuse NaN and infinity; the error names the first sample that has one."""
-    wrong = np.argwhere(~np.isfinite(scores))
-    if len(wrong):
-        place = tuple(wrong[0].tolist())
-        raise InputError(
-            f"The scores must contain only finite numbers, but sample {place[0]} has {scores[place]}. Find out why "
-            "the estimator returns it, and leave the sample out or repair it."
-        )
 
 
 def _as_target(y: Any) -> Array:

@@ -13,8 +13,8 @@ from tieproof.distances.exact.bounds import SAFETY, UNIT_ROUNDOFF, check_product
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_embeddings, as_numbers
 from tieproof.inputs.labels import as_labels
-from tieproof.inputs.lookalikes import warn_of_similarities
 from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.mistakes import warn_of_similarities
 from tieproof.measures.confidence.inputs import as_masses, check_scale, finite_floats
 from tieproof.measures.confidence.regions import squared_radius
 from tieproof.show.shown import AsJson

@@ -13,7 +13,7 @@ from tieproof.inputs.relevance import Exclusions
 from tieproof.inputs.relevance_by_labels import Labels, Unjudged
 from tieproof.inputs.shards.source import RankedRows
 from tieproof.inputs.sparse_rows import SparseRows
-from tieproof.ties import Array, FloatArray, IntArray
+from tieproof.ties import Array, IntArray
 
 FEWEST_ALIKE = 4  # rows for a warning: smaller inputs are often examples
 FEWEST_ROWS = 10  # if the diagonal is relevant: with fewer rows it may be the farthest item by chance
@@ -162,25 +162,16 @@ def _is_similarity(matrix: Embeddings) -> bool:
     large as the diagonal; most differ from it, and they have several values. (This excludes one-hot vectors,
     constants, and the edges of a graph.)
     """
+    some = some_of(len(matrix))
     with np.errstate(all="ignore"):  # numbers that are not finite are refused elsewhere
-        first = matrix[:CHECKED_ROWS].astype(np.float64)
-        near = NEAR * (first.max() - first.min())
-        if not _is_symmetric(first, matrix[:, :CHECKED_ROWS], near):
-            return False
-        diagonal = np.diagonal(matrix).astype(np.float64)
-        rows = some_of(len(matrix))
-        chosen = matrix[rows].astype(np.float64)
-        if not diagonal.max() - diagonal.min() <= near or not _is_symmetric(chosen, matrix[:, rows], near):
-            return False
-        others = chosen[np.arange(len(matrix)) != rows[:, None]]
+        block, diagonal = matrix[np.ix_(some, some)].astype(np.float64), np.diagonal(matrix).astype(np.float64)
+        near = NEAR * (block.max() - block.min())
+        others = block[~np.eye(len(some), dtype=np.bool_)]
+        symmetric = (np.abs(block - block.T) <= near).all() and diagonal.max() - diagonal.min() <= near
         one_side = (others > diagonal.min() - near).all() or (others < diagonal.max() + near).all()
         apart = np.count_nonzero(np.abs(others - diagonal[0]) > near)
         several = len(np.unique(others)) > 2 and others.max() - others.min() > near
-    return bool(one_side and several and 2 * apart > others.size)
-
-
-def _is_symmetric(rows: FloatArray, columns: Embeddings, near: float) -> bool:
-    return bool((np.abs(rows - columns.T.astype(np.float64)) <= near).all())
+    return bool(symmetric and one_side and several and 2 * apart > others.size)
 
 
 def warn_of_packed_codes(rows: Embeddings | RankedRows, name: str) -> None:
@@ -204,7 +195,7 @@ def warn_of_packed_codes(rows: Embeddings | RankedRows, name: str) -> None:
 
 def some_of(count: int) -> IntArray:
     """Return some evenly spaced indices below `count`, from the first to the last."""
-    return np.array(sorted(set(np.linspace(0, count - 1, CHECKED_ROWS).astype(np.int64).tolist())))
+    return np.unique(np.linspace(0, count - 1, CHECKED_ROWS).astype(np.int64))
 
 
 def check_direction(rows: Array | Sequence[Array], blocks: Iterable[tuple[Array, Array]], name: str) -> None:
