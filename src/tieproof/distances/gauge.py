@@ -156,13 +156,6 @@ class SpaceGauge(Gauge):
         keys: FloatArray = self.space.keys(rows, columns)[0]
         return np.negative(keys, out=keys)
 
-    def nearness(self, distance: FloatArray, width: FloatArray, rows: IntArray) -> Intervals | None:
-        """Intervals of the nearness, in the space, of items whose distances from the rows are off by at most `width`.
-
-        None: they are not known.
-        """
-        return None
-
     def sharp(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """The exact keys, rounded."""
         exact = self.space.exact_rows
