@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from tieproof.cli.options import OptionKind, argument, command, complete_measure
 from tieproof.cli.output import show
 from tieproof.measures import REGISTRY, Definition, Parameter, parse, spellings
-from tieproof.measures.spellings import by_spelling, is_settled, meanings, plain
+from tieproof.measures.libraries import by_spelling, is_settled, meanings, plain
 from tieproof.show.parts import NARROWEST, WIDTH
 
 LEGEND = (

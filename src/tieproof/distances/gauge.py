@@ -89,10 +89,7 @@ class Gauge(ABC):
         return rounded(key / self.scale)
 
     def sharp(self, rows: IntArray, columns: IntArray) -> Intervals | None:
-        """Return exact keys of pairs rounded to float64, and their errors; None if they are not available.
-
-        They may be on another scale (`sharp_curve`), on which near pairs have small keys.
-        """
+        """Exact keys rounded to float64, on the scale of `sharp_curve`, and their errors; None: there are none."""
         return None
 
     def distance(self, key: Real, rounding: Rounding = rounded) -> float:
@@ -194,10 +191,7 @@ class SpaceGauge(Gauge):
         return out
 
     def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Pair, FloatArray] | None:
-        """The distances of pairs with about 80 bits, from the floats of their rows, and bounds of absolute errors.
-
-        None: there is no way that is faster than `of_sums`.
-        """
+        """The distances with about 80 bits, from floats, and bounds of errors; None: `of_sums` is as fast."""
         return None
 
     def of_sums(self, rows: IntArray, columns: IntArray) -> tuple[Pair, FloatArray] | None:

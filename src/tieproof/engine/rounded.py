@@ -162,10 +162,7 @@ class RoundedSpace(Space):
 
 
 class Unrounded(Space):
-    """The distances of a rounded space before rounding: its tiles find the items that may round to a threshold.
-
-    Exact keys, which decide about these items, are those of the rounded space.
-    """
+    """Distances before rounding: tiles find the items that may round to a threshold, rounded keys decide on them."""
 
     integers = False
     before_rounding = True

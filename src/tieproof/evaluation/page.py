@@ -162,10 +162,8 @@ def _worst_queries(
             "anchor": f"query-{at}",
             "content": queries.of(ids[at].item(), "query"),
             "category": None if categories is None else str(categories[at]),
-            "nearest": None,
+            "nearest": None if items_of_query is None else _nearest_of(items_of_query, gallery),
         }
-        if items_of_query is not None:
-            row["nearest"] = _nearest_of(items_of_query, gallery)
         rows.append(row)
     return rows
 

@@ -25,7 +25,8 @@ from tieproof.analyses.neighbors.search import Parts, SearchInParts, budget_of, 
 from tieproof.analyses.neighbors.sides import ORDER, Sides, digest_of_pairs, duplicates_of
 from tieproof.distances import DistanceName, reported
 from tieproof.errors import InputError, about, warn
-from tieproof.evaluation.cluster import Local, connected
+from tieproof.evaluation.cluster.on_ray import connected
+from tieproof.evaluation.cluster.tasks import Local
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_choice, check_whole, one_or_several
