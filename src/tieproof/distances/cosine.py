@@ -19,7 +19,7 @@ from tieproof.distances.curves import SIGNED_SQUARE, SIMILARITY, SINE, Curve, cu
 from tieproof.distances.dot import fits, minus_products
 from tieproof.distances.exact import bounds
 from tieproof.distances.exact.bounds import Intervals
-from tieproof.distances.exact.reals import Digits, Real, Rounding, root_is_less, rounded, rounded_of_root
+from tieproof.distances.exact.reals import Real, Rounding, root_is_less, rounded, rounded_of_root
 from tieproof.distances.exact.rows import Rows, as_integers
 from tieproof.distances.exact.slices import ExactRows, PairBatch
 from tieproof.distances.exact.terms import inner_products
@@ -49,6 +49,7 @@ class Cosine(InnerSpace):
 
     of_near_duplicates = by_cosine
     key_length = staticmethod(ratio_length)
+    keys_of_batch = staticmethod(ratios)
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         sides = (queries,) if queries is items else (queries, items)
@@ -119,10 +120,6 @@ class Cosine(InnerSpace):
         of_batches = [minus_squared_sines(exact, batch) for batch in exact.batches(rows, columns, 4)]
         keys, errors = (np.concatenate(parts) for parts in zip(*of_batches, strict=True))
         return keys, errors
-
-    def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
-        """The exact keys of a batch, as digits of ratios of integers."""
-        return ratios(exact, batch)
 
 
 class CosineGauge(SpaceGauge):

@@ -13,7 +13,7 @@ from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.reals import Real, Rounding, Sums, rounded
 from tieproof.distances.exact.slices import ExactRows, PairBatch
 from tieproof.distances.exact.twofold import ERROR, Pair, of_digits, rounded_once, scaled
-from tieproof.distances.space import FLOAT64, Entries, Resources, Space
+from tieproof.distances.space import FLOAT64, Resources, Space
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import Embeddings, as_numbers
 from tieproof.native.threads import stripes
@@ -146,7 +146,8 @@ class SpaceGauge(Gauge):
 
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """Minus the entries of a tile, as far as the distance does not say otherwise."""
-        return minus(self.space.tile(rows, columns))
+        values: FloatArray = self.space.tile(rows, columns).astype(np.float64, copy=False)
+        return np.negative(values, out=values)
 
     def values_of_pairs(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the values of the pairs (rows[i], columns[i]): minus the keys, with the errors of a block."""
@@ -247,12 +248,6 @@ SLACK = 2.0**-48  # the relative error of a few operations, with a margin; noise
 def widened(low: FloatArray, high: FloatArray, by: FloatArray | float = 0.0) -> tuple[FloatArray, FloatArray]:
     """Return the ends of a range, moved apart by `by` and by the error of a few operations."""
     return low - (SLACK * np.abs(low) + by), high + (SLACK * np.abs(high) + by)
-
-
-def minus(tile: Entries) -> FloatArray:
-    """Return minus the entries of a tile in float64; a float64 tile is changed in place."""
-    values: FloatArray = tile.astype(np.float64, copy=False)
-    return np.negative(values, out=values)
 
 
 class FunctionGauge(Gauge):

@@ -146,7 +146,7 @@ def by_dot(whole: InnerSpace) -> Space:
     error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64) * norm * bounds.SAFETY * items.norm
     lines = Lines(
         np.ones(len(items)),
-        -ratio * _with_center(items, center),
+        -ratio * np.concatenate([items.values(span) @ center for span in spans(len(items), items.dimensions)]),
         ratio * (error * bounds.SAFETY + bounds.underflow(items.dimensions, FLOAT64)),
         0.0,
     )
@@ -207,11 +207,6 @@ def _differences(whole: InnerSpace, share: int) -> tuple[tuple[Rows, ...], Float
 def _unit(center: FloatArray) -> float:
     """The power of two that brings the largest entry to [1, 2)."""
     return float(np.ldexp(1.0, int(np.frexp(np.abs(center).max())[1]) - 1))
-
-
-def _with_center(rows: Rows, center: FloatArray) -> FloatArray:
-    """The inner products of all rows with the common row."""
-    return np.concatenate([rows.values(span) @ center for span in spans(len(rows), rows.dimensions)])
 
 
 def _projected(rows: Rows, center: FloatArray, square: float, ratio: float, threads: int) -> Rows:
