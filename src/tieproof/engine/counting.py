@@ -16,24 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Entries, Error, Space
+from tieproof.engine.memory import MOST_THRESHOLDS, make_room, room_for_items
 from tieproof.engine.pieces import NearPairs, TileSide, count_in_columns, count_in_rows, count_near, in_pieces, sift
 from tieproof.engine.plan import Plan, cheapest, with_margins
 from tieproof.engine.problem import Progress
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import count_pairs, resolve
-from tieproof.engine.structures import (
-    MOST_THRESHOLDS,
-    Counted,
-    NearLimits,
-    Targets,
-    Thresholds,
-    Tile,
-    TileColumns,
-    TileMemory,
-    Work,
-    make_room,
-    room_for_items,
-)
+from tieproof.engine.structures import Counted, NearLimits, Targets, Thresholds, Tile, TileColumns, TileMemory, Work
 from tieproof.engine.zeros import Zeros, hide_zeros, list_sharing
 from tieproof.native.calls import Output, native, packed
 from tieproof.native.threads import borrowed, for_each, stripes
