@@ -4,6 +4,7 @@ import itertools
 import json
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -149,8 +150,7 @@ def test_only_grades_of_rel_are_relevant(measure: str) -> None:
 )
 def test_moments_and_width(measure: str) -> None:
     """The mean and the variance are those of the estimate, and quantiles are known up to one in a million."""
-    scores, relevance = many_ties(100)
-    result = tp.evaluate_scores(scores, relevance, measures=[measure])
+    result = tp.evaluate_scores(*many_ties(100), measures=[measure])
     distribution, estimate = result.distribution(measure), result[measure]
     assert distribution.estimate == estimate
     (low, low_variance), (high, high_variance) = map(moments, distribution.bracket)
@@ -169,9 +169,8 @@ def test_large_ties_are_those_of_simulated_orders() -> None:
     random, size, relevant, simulated = np.random.default_rng(0), 40, 12, 50_000
     result = tp.evaluate_scores([[0.0] * size], [[1] * relevant + [0] * (size - relevant)], measures=["AP"])
     distribution = result.distribution("AP", resolution=1e-4)
-    ranks: Any = np.sort(
-        random.permuted(np.tile(np.arange(1, size + 1), (simulated, 1)), axis=1)[:, :relevant], axis=1
-    )
+    orders = random.permuted(np.tile(np.arange(1, size + 1), (simulated, 1)), axis=1)
+    ranks: Any = np.sort(orders[:, :relevant], axis=1)
     values: Any = (np.arange(1, relevant + 1) / ranks).mean(axis=1)
     bound = np.sqrt(np.log(2 / 1e-6) / (2 * simulated))
     for value in np.quantile(values, np.linspace(0.001, 0.999, 200)).tolist():
@@ -190,18 +189,15 @@ def test_the_program_of_the_slides_is_the_mean_of_the_distribution() -> None:
     assert abs(sum(means) / 2 - expected_average_precision(ranking)) < 1e-9
 
 
-@pytest.fixture(scope="module")
+@cache
 def with_all_ties() -> tuple[tp.Result, Distribution]:
-    """A result, and the distribution of its AP in which no tie is replaced."""
     result = tp.evaluate_scores(*many_ties(300), measures=["AP"])
     return result, result.distribution("AP")
 
 
-def test_ties_that_add_little_have_a_certain_distribution(
-    with_all_ties: tuple[tp.Result, Distribution], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ties_that_add_little_have_a_certain_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
     """With almost all ties replaced by normal distributions, the bracket still contains what it is without that."""
-    result, exact = with_all_ties
+    result, exact = with_all_ties()
     monkeypatch.setattr(small_ties, "_BUDGET", 100)
     loose = result.distribution("AP", resolution=1e-3)
     widths = []
@@ -213,11 +209,9 @@ def test_ties_that_add_little_have_a_certain_distribution(
     assert max(widths) > 1e-4  # the errors of the replacement are included
 
 
-def test_quantiles_in_the_tails_are_computed_again(
-    with_all_ties: tuple[tp.Result, Distribution], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_quantiles_in_the_tails_are_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are in the wider brackets, and contain what they are without replaced ties."""
-    result, exact = with_all_ties
+    result, exact = with_all_ties()
     monkeypatch.setattr(small_ties, "_BUDGET", 100)
     found = result.distribution("AP", resolution=2e-5)
     for probability in (1e-4, 0.999):
@@ -330,10 +324,7 @@ def test_p_values_of_all_orders_of_ties(seed: int) -> None:
     measure = Measure("AP")
     values = [[all_means([ranking], measure) for ranking in system] for system in rankings]
     every = [[a - b for a in one for b in other] for one, other in zip(*values, strict=True)]
-    orders = [
-        [differences[at] for differences, at in zip(every, places, strict=True)]
-        for places in itertools.product(*(range(len(each)) for each in every))
-    ][::29]
+    orders = [*itertools.product(*every)][::29]
     ends = [[pick(differences) for differences in every] for pick in (min, max)]
     p_values = [p_value(order) for order in (*orders, *ends)]
     results = {name: result_of(system, ["AP"]) for name, system in zip("ab", rankings, strict=True)}
