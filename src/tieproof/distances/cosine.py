@@ -49,7 +49,6 @@ class Cosine(InnerSpace):
 
     of_near_duplicates = by_cosine
     key_length = staticmethod(ratio_length)
-    keys_of_batch = staticmethod(ratios)
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         sides = (queries,) if queries is items else (queries, items)
@@ -120,6 +119,10 @@ class Cosine(InnerSpace):
         of_batches = [minus_squared_sines(exact, batch) for batch in exact.batches(rows, columns, 4)]
         keys, errors = (np.concatenate(parts) for parts in zip(*of_batches, strict=True))
         return keys, errors
+
+    def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
+        """The exact keys of a batch, as digits of ratios of integers."""
+        return ratios(exact, batch)
 
 
 class CosineGauge(SpaceGauge):
