@@ -19,7 +19,7 @@ from tieproof.distances.curves import SIGNED_SQUARE, SIMILARITY, SINE, Curve, cu
 from tieproof.distances.dot import fits, minus_products
 from tieproof.distances.exact import bounds
 from tieproof.distances.exact.bounds import Intervals
-from tieproof.distances.exact.reals import Real, Rounding, root_is_less, rounded, rounded_of_root
+from tieproof.distances.exact.reals import Digits, Real, Rounding, root_is_less, rounded, rounded_of_root
 from tieproof.distances.exact.rows import Rows, as_integers
 from tieproof.distances.exact.slices import ExactRows, PairBatch
 from tieproof.distances.exact.terms import inner_products
