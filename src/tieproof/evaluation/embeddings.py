@@ -50,10 +50,9 @@ def _in_parts(
     """Return the ties of a problem counted in parts, to be read before the stack is closed, and its origin."""
     from tieproof.evaluation.cluster.evaluation import count_all, survey
     from tieproof.evaluation.cluster.on_ray import connected
-    from tieproof.evaluation.cluster.tasks import Local
 
     whole = problem.whole
-    runner: Any = Local() if cluster is None else stack.enter_context(connected(cluster, whole.budget))
+    runner = stack.enter_context(connected(cluster, whole.budget))
     surveyed = survey(problem, label_words(whole.relevance), runner)
     queries, items = (rows.digests for rows in surveyed)
     if problem.gallery is not None:
