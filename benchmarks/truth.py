@@ -26,9 +26,8 @@ from measuring import Array, Call, Measured, parse, processor_seconds, report, t
 from tieproof.analyses.neighbors import search
 from tieproof.analyses.neighbors.sides import Sides
 from tieproof.engine.problem import Budget
-from tieproof.evaluation.cluster import Local, Survey
 from tieproof.evaluation.cluster.layout import BYTES_BESIDE
-from tieproof.evaluation.cluster.tasks import look
+from tieproof.evaluation.cluster.tasks import Local, Survey, look
 from tieproof.evaluation.problems import unwatched
 from tieproof.inputs.shards.source import ArraySource
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tieproof.cli.measures import LEGEND, LEGEND_OF_NAMES, explained, names_elsewhere, spelling
 from tieproof.measures import REGISTRY, Definition
-from tieproof.measures.spellings import LIBRARIES
+from tieproof.measures.libraries import LIBRARIES
 
 PAGE = Path(__file__).with_name("measures.md")
 

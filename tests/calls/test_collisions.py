@@ -24,7 +24,7 @@ from tieproof.cli.commands import program
 from tieproof.cli.exits import status_of
 from tieproof.distances import gauge
 from tieproof.engine import FoundTies, plan
-from tieproof.measures.relevant_ranks import tie_widths
+from tieproof.measures.families.relevant_ranks import tie_widths
 from tieproof.show import style
 
 Array = npt.NDArray[Any]

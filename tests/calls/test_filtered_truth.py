@@ -11,7 +11,7 @@ import tieproof as tp
 from tieproof.analyses.neighbors import search
 from tieproof.analyses.neighbors.certificate import read_truth
 from tieproof.analyses.neighbors.formats import FORMATS
-from tieproof.evaluation.cluster import groups_of
+from tieproof.evaluation.cluster.layout import groups_of
 
 RANDOM = np.random.default_rng(1069)
 QUERIES = RANDOM.integers(0, 9, (7, 1)).astype(np.float32)

@@ -17,7 +17,8 @@ from tieproof.analyses.neighbors.certificate import read_truth
 from tieproof.analyses.neighbors.formats import FORMATS
 from tieproof.analyses.neighbors.nearest import neighbors_of
 from tieproof.engine import NearestLists, merged_lists
-from tieproof.evaluation.cluster import Local, groups_of
+from tieproof.evaluation.cluster.layout import groups_of
+from tieproof.evaluation.cluster.tasks import Local
 from tieproof.inputs.shards.source import ArraySource
 
 Array = npt.NDArray[Any]

@@ -10,7 +10,8 @@ from kernel_levels import LEVELS, at
 from kernels import cascade as cascades
 from kernels import first_and_last, largest_precisions, precision_terms, sums_by_query, trapezoid_terms, weighted_sums
 from kernels import running_sums as loops
-from tieproof.measures import cascade, interpolated, precision_sums, relevant_ranks, weighted_ranks
+from tieproof.measures import precision_sums
+from tieproof.measures.families import cascade, interpolated, relevant_ranks, weighted_ranks
 from tieproof.measures.numbers import Pair, running_sums, sum_inside_blocks
 from tieproof.measures.rank_weights import LOGARITHMIC, LONG, SUMMED, Geometric, WeightTables
 from tieproof.ties import Ties

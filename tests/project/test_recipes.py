@@ -23,7 +23,7 @@ from tieproof.cli.output import Outputs
 from tieproof.inputs.readers import FILE_FORMATS, FileFormat, read_embeddings
 from tieproof.inputs.readers.columns import Entry, holds
 from tieproof.inputs.readers.location import File, reading
-from tieproof.measures import spellings
+from tieproof.measures import libraries
 from tieproof.measures.base import REGISTRY, Definition, Estimates, Measure, Parameter, define, parse
 from tieproof.show.files import MEANS
 from tieproof.ties import Ties
@@ -83,8 +83,8 @@ def measure(monkeypatch: pytest.MonkeyPatch) -> Iterator[Measure]:
             parameters=(Parameter("weight", 1.0, "what a hit counts", limits=(0.0, 10.0)),),
         )
     )
-    toys = spellings.Vocabulary("toys", "this test", {"ToyHit": "toy_hit_rate"})
-    monkeypatch.setattr(spellings, "LIBRARIES", (*spellings.LIBRARIES, toys))
+    toys = libraries.Vocabulary("toys", "this test", {"ToyHit": "toy_hit_rate"})
+    monkeypatch.setattr(libraries, "LIBRARIES", (*libraries.LIBRARIES, toys))
     yield defined
     del REGISTRY["ToyHit"]
 

@@ -30,7 +30,7 @@ import pytest
 
 import tieproof as tp
 from studies.can_we_hack_map.evaluators import placeholders
-from tieproof.measures.spellings import meanings_of
+from tieproof.measures.libraries import meanings_of
 
 PEERS = Path(os.environ.get("TIEPROOF_PEERS", "/nowhere"))
 

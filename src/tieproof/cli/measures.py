@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from tieproof.cli.options import OptionKind, argument, command, complete_measure
 from tieproof.cli.output import show
-from tieproof.measures import REGISTRY, Definition, Parameter, parse, spellings
-from tieproof.measures.spellings import by_spelling, is_settled, meanings, plain
+from tieproof.measures import REGISTRY, Definition, Parameter, libraries, parse
+from tieproof.measures.libraries import by_spelling, is_settled, meanings, plain
 from tieproof.show.parts import NARROWEST, WIDTH
 
 LEGEND = (
@@ -56,7 +56,7 @@ def explained(parameter: Parameter) -> str:
 
 def names_elsewhere(definition: Definition) -> dict[str, dict[str, str]]:
     """The names of a measure in each library, with the name here; k is a cutoff, and * marks an ambiguous name."""
-    table = by_spelling(spellings.LIBRARIES)
+    table = by_spelling(libraries.LIBRARIES)
     names: dict[str, dict[str, str]] = defaultdict(dict)
     for library, theirs, ours, _ in meanings():
         if re.split("[@(]", ours)[0] == definition.name and plain(theirs) != plain(ours):
@@ -68,7 +68,7 @@ def names_elsewhere(definition: Definition) -> dict[str, dict[str, str]]:
 
 def not_offered() -> Iterator[tuple[str, str, str]]:
     """The measures that tieproof does not compute: the library, its names for them, and what they are."""
-    for library in spellings.LIBRARIES:
+    for library in libraries.LIBRARIES:
         for reason, names in library.refused.items():
             yield library.name, ", ".join(name.format(k="k") for name in names.split()), reason
 

@@ -148,10 +148,6 @@ class CosineGauge(SpaceGauge):
             if not space.relative:
                 self.absolute = error + bounds.underflow(space.items.dimensions, FLOAT64)
 
-    def nearness(self, distance: FloatArray, width: FloatArray, rows: IntArray) -> Intervals | None:
-        """Return the similarities; those of integers are ratios."""
-        return None if self.space.integers else (1 - distance, width + NEAR)
-
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """Minus the cosine similarities, in float64."""
         values = super().values(rows, columns)

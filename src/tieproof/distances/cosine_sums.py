@@ -75,10 +75,7 @@ class _SineSums(NamedTuple):
 
 
 def minus_squared_sines(exact: ExactRows, batch: PairBatch) -> Intervals:
-    """Return minus the squared sine of the angle between x and y (if obtuse, the squared sine minus 2), and errors.
-
-    All sums are exact before they are rounded.
-    """
+    """Minus the squared sine of the angle between x and y (if obtuse, the squared sine minus 2), and its errors."""
     sums = _SineSums.of(exact, batch)
     e, e_error = sums.e.rounded(exact.bits)
     f, f_error = sums.f.rounded(exact.bits)

@@ -8,13 +8,13 @@ import numpy as np
 from tieproof.distances import Distance
 from tieproof.distances.exact import bounds, slices
 from tieproof.distances.exact.bounds import Intervals
-from tieproof.distances.exact.reals import Digits, Sums, rounded
+from tieproof.distances.exact.reals import Digits, Sums
 from tieproof.distances.exact.rows import Rows, as_integers, share_divisor
 from tieproof.distances.exact.slices import ExactRows, PairBatch
 from tieproof.distances.exact.terms import inner_products
 from tieproof.distances.exact.twofold import Pair, are_direct, of_pairs, sum_error, twofold_products
 from tieproof.distances.exact.words import products_of_words
-from tieproof.distances.gauge import NEAR, SpaceGauge
+from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import by_dot
 from tieproof.distances.space import FLOAT32, FLOAT64, Error, KeyScale, Resources
@@ -33,9 +33,6 @@ def minus_products(exact: ExactRows, batch: PairBatch) -> Sums:
     )
     of_row = -slices.added(a_with_c, c_with_c)
     return batch.sums(slices.dots(*batch), -1, of_row, -b_with_c)
-
-
-LARGEST_SCALE = 2.0**600  # the numbers of formats, divided or multiplied by this, are in the range of float64
 
 
 class Dot(InnerSpace):
@@ -118,13 +115,6 @@ class DotGauge(SpaceGauge):
         norms = queries.norm[rows] * queries.divisor[rows] * (items.norm[columns] * items.divisor[columns])
         number = -of_pairs(twofold_products, (queries, items), rows, columns)
         return number, sum_error(items.dimensions) * bounds.SAFETY * norms
-
-    def nearness(self, distance: FloatArray, width: FloatArray, rows: IntArray) -> Intervals | None:
-        """Return the products of divided rows, for divisors whose product is a float."""
-        scale = rounded(self.scale)
-        if self.space.integers or not 1 / LARGEST_SCALE <= scale <= LARGEST_SCALE:
-            return None
-        return -distance / scale, (width + NEAR * np.abs(distance)) / scale + bounds.SMALLEST_NORMAL[FLOAT64]
 
 
 DOT = Distance(

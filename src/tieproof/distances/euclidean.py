@@ -8,7 +8,6 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.curves import ROOT, Curve, curve
-from tieproof.distances.dot import LARGEST_SCALE
 from tieproof.distances.exact import bounds, slices
 from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.reals import Digits, Real, Rounding, Sums, root_is_less, rounded, rounded_of_root
@@ -27,7 +26,7 @@ from tieproof.distances.exact.twofold import (
     twofold_squares,
 )
 from tieproof.distances.exact.words import squares_of_words
-from tieproof.distances.gauge import NEAR, SLACK, SpaceGauge, widened
+from tieproof.distances.gauge import SLACK, SpaceGauge, widened
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import centered
 from tieproof.distances.space import FLOAT32, FLOAT64, Error, KeyScale, NearnessForm, Resources
@@ -127,15 +126,6 @@ class SquaredEuclideanGauge(SpaceGauge):
         """|x - y|^2 = |a|^2 + |b|^2 - 2 a.b."""
         return batch.sums(slices.dots(*batch), -2, slices.squares(batch.x), slices.squares(batch.y))
 
-    def nearness(self, distance: FloatArray, width: FloatArray, rows: IntArray) -> Intervals | None:
-        """Return |x|^2 minus the squared distance of divided rows."""
-        scale = rounded(self.scale)
-        if self.space.integers or not 1 / LARGEST_SCALE <= scale <= LARGEST_SCALE:
-            return None
-        square, distance = self.space.queries.square[rows], distance / scale
-        error = width / scale + (self.space.square_error + NEAR) * square + NEAR * distance
-        return square - distance, error * bounds.SAFETY + bounds.SMALLEST_NORMAL[FLOAT64]
-
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """|x|^2 + |y|^2 - 2 x.y of divided rows."""
         values = self.space.tile(rows, columns).astype(np.float64, copy=False)
@@ -154,10 +144,7 @@ class SquaredEuclideanGauge(SpaceGauge):
 
     def values_of_pairs(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return |x|^2 + |y|^2 - 2 x.y of pairs of divided rows."""
-        values = -2 * inner_products(self.space.queries, self.space.items, rows, columns)
-        values += self.space.items.square[columns]
-        values += self.space.queries.square[rows]
-        return values
+        return super().values_of_pairs(rows, columns) + self.space.queries.square[rows]
 
     def distance_range(self, rows: IntArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return |x|^2 minus the keys, which are 2 x.y - |y|^2."""
@@ -192,10 +179,6 @@ class EuclideanGauge(SquaredEuclideanGauge):
     def distance(self, key: Real, rounding: Rounding = rounded) -> float:
         """The distance of a key: its square root."""
         return rounded_of_root(Fraction(key), lambda root: root, rounding)
-
-    def nearness(self, distance: FloatArray, width: FloatArray, rows: IntArray) -> Intervals | None:
-        """Return |x|^2 minus the square of the distance of divided rows."""
-        return super().nearness(distance**2, (2 * distance + width) * width + NEAR * distance**2, rows)
 
     def of_batch(self, exact: ExactRows, batch: PairBatch) -> tuple[Pair, FloatArray]:
         """The distances of pairs, the roots of their exact squares, and bounds of their errors."""

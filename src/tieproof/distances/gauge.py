@@ -13,7 +13,7 @@ from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.reals import Real, Rounding, Sums, rounded
 from tieproof.distances.exact.slices import ExactRows, PairBatch
 from tieproof.distances.exact.twofold import ERROR, Pair, of_digits, rounded_once, scaled
-from tieproof.distances.space import FLOAT64, Entries, Resources, Space
+from tieproof.distances.space import FLOAT64, Resources, Space
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import Embeddings, as_numbers
 from tieproof.native.threads import stripes
@@ -89,10 +89,7 @@ class Gauge(ABC):
         return rounded(key / self.scale)
 
     def sharp(self, rows: IntArray, columns: IntArray) -> Intervals | None:
-        """Return exact keys of pairs rounded to float64, and their errors; None if they are not available.
-
-        They may be on another scale (`sharp_curve`), on which near pairs have small keys.
-        """
+        """Exact keys rounded to float64, on the scale of `sharp_curve`, and their errors; None: there are none."""
         return None
 
     def distance(self, key: Real, rounding: Rounding = rounded) -> float:
@@ -149,19 +146,13 @@ class SpaceGauge(Gauge):
 
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """Minus the entries of a tile, as far as the distance does not say otherwise."""
-        return minus(self.space.tile(rows, columns))
+        values: FloatArray = self.space.tile(rows, columns).astype(np.float64, copy=False)
+        return np.negative(values, out=values)
 
     def values_of_pairs(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return the values of the pairs (rows[i], columns[i]): minus the keys, with the errors of a block."""
         keys: FloatArray = self.space.keys(rows, columns)[0]
         return np.negative(keys, out=keys)
-
-    def nearness(self, distance: FloatArray, width: FloatArray, rows: IntArray) -> Intervals | None:
-        """Intervals of the nearness, in the space, of items whose distances from the rows are off by at most `width`.
-
-        None: they are not known.
-        """
-        return None
 
     def sharp(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """The exact keys, rounded."""
@@ -201,10 +192,7 @@ class SpaceGauge(Gauge):
         return out
 
     def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Pair, FloatArray] | None:
-        """The distances of pairs with about 80 bits, from the floats of their rows, and bounds of absolute errors.
-
-        None: there is no way that is faster than `of_sums`.
-        """
+        """The distances with about 80 bits, from floats, and bounds of errors; None: `of_sums` is as fast."""
         return None
 
     def of_sums(self, rows: IntArray, columns: IntArray) -> tuple[Pair, FloatArray] | None:
@@ -260,12 +248,6 @@ SLACK = 2.0**-48  # the relative error of a few operations, with a margin; noise
 def widened(low: FloatArray, high: FloatArray, by: FloatArray | float = 0.0) -> tuple[FloatArray, FloatArray]:
     """Return the ends of a range, moved apart by `by` and by the error of a few operations."""
     return low - (SLACK * np.abs(low) + by), high + (SLACK * np.abs(high) + by)
-
-
-def minus(tile: Entries) -> FloatArray:
-    """Return minus the entries of a tile in float64; a float64 tile is changed in place."""
-    values: FloatArray = tile.astype(np.float64, copy=False)
-    return np.negative(values, out=values)
 
 
 class FunctionGauge(Gauge):

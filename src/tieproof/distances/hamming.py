@@ -126,10 +126,7 @@ def _two_values(numbers: Embeddings) -> bool:
 
 
 def _packed_halves(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
-    """Return packed bytes (n, b) as an even number of half words, padded with zeros, which never differ.
-
-    Half words are used because float64 represents them exactly when rows are scanned.
-    """
+    """Return packed bytes (n, b), padded with zeros, as an even number of half words, which float64 has exactly."""
     padded = np.pad(codes, ((0, 0), (0, -codes.shape[1] % 8)))
     return np.ascontiguousarray(padded).view(np.uint32)
 

@@ -21,9 +21,7 @@ from tieproof.distances.exact.rows import Rows, describe, share_divisor
 from tieproof.distances.exact.slices import ExactRows
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.space import FLOAT64, Error, KeyScale, NearnessForm, Space
-from tieproof.ties import Array, BoolArray, FloatArray, IntArray
-
-FIRST_ROWS = 16  # the number of rows that usually show that rows are no near-duplicates
+from tieproof.ties import Array, FloatArray, IntArray
 
 LARGEST_RATIO = 2.0**60
 """The most that the common row may exceed the differences; float64 has no closer neighbors of normal numbers."""
@@ -47,14 +45,8 @@ def centered(sides: tuple[Rows, ...], keep_bytes: int, threads: int) -> tuple[tu
     if not (np.abs(half) < np.finfo(kind).max / 4).all() or (2 * half != center).any():
         return None
     low, high = np.minimum(half, 4 * half), np.maximum(half, 4 * half)
-
-    def are_near(rows: Array) -> bool:
-        near: BoolArray = (low <= rows) & (rows <= high)
-        return bool(near.all())
-
-    if not all(are_near(array[:FIRST_ROWS]) for array in arrays):
-        return None
-    if not all(are_near(array[span]) for array in arrays for span in spans(*array.shape)):
+    blocks = (array[span] for array in arrays for span in spans(*array.shape))
+    if not all(((low <= block) & (block <= high)).all() for block in blocks):
         return None
     return tuple(_minus(side, center, threads) for side in sides), center
 
@@ -154,7 +146,7 @@ def by_dot(whole: InnerSpace) -> Space:
     error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64) * norm * bounds.SAFETY * items.norm
     lines = Lines(
         np.ones(len(items)),
-        -ratio * _with_center(items, center),
+        -ratio * np.concatenate([items.values(span) @ center for span in spans(len(items), items.dimensions)]),
         ratio * (error * bounds.SAFETY + bounds.underflow(items.dimensions, FLOAT64)),
         0.0,
     )
@@ -215,11 +207,6 @@ def _differences(whole: InnerSpace, share: int) -> tuple[tuple[Rows, ...], Float
 def _unit(center: FloatArray) -> float:
     """The power of two that brings the largest entry to [1, 2)."""
     return float(np.ldexp(1.0, int(np.frexp(np.abs(center).max())[1]) - 1))
-
-
-def _with_center(rows: Rows, center: FloatArray) -> FloatArray:
-    """The inner products of all rows with the common row."""
-    return np.concatenate([rows.values(span) @ center for span in spans(len(rows), rows.dimensions)])
 
 
 def _projected(rows: Rows, center: FloatArray, square: float, ratio: float, threads: int) -> Rows:

@@ -153,10 +153,7 @@ class Space(ABC):
         self.all_errors = self.error()
 
     def keep_rows(self) -> None:
-        """Prepare the rows once, if memory allows; otherwise they are prepared for each tile.
-
-        This method uses threads of its own, so call it before threads compute tiles.
-        """
+        """Prepare the rows once, if memory allows, by threads of its own: call it before threads compute tiles."""
         for rows in self.prepared:
             rows.keep()
 
@@ -216,10 +213,7 @@ class Space(ABC):
         column: FloatArray | None = None,
         constant: FloatArray | float = 0.0,
     ) -> Error:
-        """Return the error with these terms; those that are not given are 0.
-
-        No bound is NaN: a bound that cannot be computed is infinite, so that it decides nothing.
-        """
+        """Return the error with these terms; a bound that cannot be computed is infinite, and decides nothing."""
         height, width = len(self.queries), len(self.items)
         if not 0.0 <= relative < 0.5:
             raise AssertionError(
@@ -234,10 +228,7 @@ class Space(ABC):
         )
 
     def margins(self, rows: IntArray, largest: FloatArray) -> FloatArray:
-        """Return how far entries of the rows may be from exact entries of at most `largest`.
-
-        With ratios, entries are roots, and `largest` are their squares.
-        """
+        """Return how far entries of the rows may be from exact ones of at most `largest`, or its roots for ratios."""
         absolute, relative = self.margin(rows)
         return absolute + relative * (np.sqrt(largest) if self.form.ratio else largest)
 
@@ -300,17 +291,11 @@ class Space(ABC):
         """Return the nearness of pairs (rows[i], columns[i]) in float64, and its error bounds."""
 
     def quick_keys(self, rows: IntArray, columns: IntArray) -> Intervals | None:
-        """Return `keys` with larger errors, but in less time.
-
-        None: there is no faster way than `keys`.
-        """
+        """Return `keys` with larger errors, but in less time; None: there is no faster way than `keys`."""
         return None
 
     def sharp_keys(self, rows: IntArray, columns: IntArray) -> Intervals | None:
-        """Return keys on another scale, with errors small enough to separate near-duplicates.
-
-        None: exact keys are as fast to compute.
-        """
+        """Return keys on another scale, with errors that separate near-duplicates; None: exact keys are as fast."""
         return None
 
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:

@@ -126,10 +126,7 @@ def write_ties(
     room: Output[RowRoom],
     ties: Output[IntArray],
 ) -> Written:
-    """Write the ties of at least two items, nearest first, as rows query, k, n, l and m.
-
-    Writing starts at ranking `first` and stops before a ranking whose ties might not fit.
-    """
+    """Write the ties of at least two items as rows query, k, n, l and m, from ranking `first` on, while they fit."""
 
 
 @native

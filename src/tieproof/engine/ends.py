@@ -30,10 +30,7 @@ class Ends(Ranked):
     is_far: BoolArray  # whether it is a far end
 
     def others(self, start: int, stop: int) -> tuple[IntArray, IntArray, IntArray]:
-        """The others before each relevant item of the queries start … stop-1 of the block, nearest item first.
-
-        Returns the queries, counted from 0, and the counts in the worst and in the best rankings.
-        """
+        """The queries start … stop-1, from 0, of all relevant items, and the others before them at worst and best."""
         first, last = self.thresholds.start[start:stop], self.thresholds.stop[start:stop]
         own, length, place = slice(int(first[0]), int(last[-1])), last - first, np.arange(stop - start)
         gap, equal = self.counts.gap[own], self.counts.equal[own]

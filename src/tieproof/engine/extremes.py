@@ -121,10 +121,8 @@ class Noisy(NamedTuple):
         return most
 
     def extremes(self, start: int, stop: int) -> ExtremeRankings:
-        """The worst and the best rankings of the queries start … stop-1 of the block, from the counts.
-
-        The ends of relevant items are in the same order in each part, so that their counts add up.
-        """
+        """The worst and the best rankings of the queries start … stop-1 of the block, from the counts."""
+        # The ends of relevant items are in the same order in each part, so that their counts add up.
         (query, worst, best), *others = (each.others(start, stop) for each in self.ends)
         for _, further_worst, further_best in others:
             worst, best = worst + further_worst, best + further_best

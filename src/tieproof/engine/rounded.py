@@ -7,8 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.curves import LINEAR, Curve, curve
-from tieproof.distances.exact.bounds import Intervals
+from tieproof.distances.exact.bounds import SAFETY, Intervals
+from tieproof.distances.exact.reals import rounded
 from tieproof.distances.gauge import SpaceGauge
+from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.space import FLOAT32, FLOAT64, Entries, KeyScale, Resources, Space
 from tieproof.inputs.options import BinaryFormat
 from tieproof.inputs.relevance import ranges
@@ -16,6 +18,8 @@ from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 SLACK = 2.0**-50  # the relative error of adding an error to a value, and of the error itself
+
+LARGEST_SCALE = 2.0**600  # the numbers of formats, divided or multiplied by this, are in the range of float64
 
 FARTHEST = 2.0**1000
 """Larger than every number of a format; farther distances are replaced by this, so that none is infinite."""
@@ -84,8 +88,8 @@ class RoundedSpace(Space):
         self.absolute, self.relative = gauge.errors()
         self.curve, self.sharp_curve = gauge.curve(), gauge.sharp_curve()
         self.choose_tiles(gauge.space.resources)
-        nothing = np.zeros(0)
-        if gauge.nearness(nothing, nothing, np.zeros(0, dtype=np.int64)) is not None:
+        in_range = 1 / LARGEST_SCALE <= rounded(gauge.scale) <= LARGEST_SCALE
+        if in_range and isinstance(gauge.space, InnerSpace) and not gauge.space.integers:
             self.unrounded = Unrounded(self, gauge.space)
 
     def choose_tiles(self, resources: Resources) -> None:
@@ -158,10 +162,7 @@ class RoundedSpace(Space):
 
 
 class Unrounded(Space):
-    """The distances of a rounded space before rounding: its tiles find the items that may round to a threshold.
-
-    Exact keys, which decide about these items, are those of the rounded space.
-    """
+    """Distances before rounding: tiles find the items that may round to a threshold, rounded keys decide on them."""
 
     integers = False
     before_rounding = True
@@ -210,13 +211,14 @@ class Unrounded(Space):
         number = numbers_of(-key[place], self.rounded.target)
         wanted = self.rounded.format
         width = 2.0 ** (1 - wanted.precision) * np.maximum(np.abs(number), 2.0**wanted.smallest_exponent)
-        found = self.rounded.gauge.nearness(number, width, rows[query])
-        assert found is not None
+        least, _ = self.rounded.gauge.key_range(rows[query], number + width)
+        _, most = self.rounded.gauge.key_range(rows[query], number - width)
+        middle = least + (most - least) / 2
         is_far = np.zeros(len(rows), dtype=np.bool_)
         is_far[query[np.abs(number) >= wanted.infinity]] = True
-        key[place] = np.where(is_far[query], 0.0, found[0])
+        key[place] = np.where(is_far[query], 0.0, middle)
         reach[:] = np.where(is_far, np.inf, 0.0)
-        np.maximum.at(reach, query, found[1])
+        np.maximum.at(reach, query, np.maximum(most - middle, middle - least) * SAFETY)
 
 
 def numbers_of(places: FloatArray, target: KernelFormat) -> FloatArray:

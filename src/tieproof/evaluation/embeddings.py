@@ -48,10 +48,11 @@ def _in_parts(
     stack: ExitStack,
 ) -> tuple[TiesByPart, Origin]:
     """Return the ties of a problem counted in parts, to be read before the stack is closed, and its origin."""
-    from tieproof.evaluation.cluster import Local, connected, count_all, survey
+    from tieproof.evaluation.cluster.evaluation import count_all, survey
+    from tieproof.evaluation.cluster.on_ray import connected
 
     whole = problem.whole
-    runner: Any = Local() if cluster is None else stack.enter_context(connected(cluster, whole.budget))
+    runner = stack.enter_context(connected(cluster, whole.budget))
     surveyed = survey(problem, label_words(whole.relevance), runner)
     queries, items = (rows.digests for rows in surveyed)
     if problem.gallery is not None:
@@ -82,7 +83,7 @@ def _as_counted(problem: Problem | ShardedProblem, in_parts: bool) -> Problem | 
                 "distance",
             )
     elif isinstance(problem, Sharded):
-        from tieproof.evaluation.cluster import beside_all_rows, fits
+        from tieproof.evaluation.cluster.layout import beside_all_rows, fits
 
         if fits(problem):
             problem = problem.in_memory(beside_all_rows(problem))

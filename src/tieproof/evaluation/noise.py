@@ -17,8 +17,8 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.measures import Estimates, Measure
+from tieproof.measures.families.weighted_ranks import ideal_discounts
 from tieproof.measures.graded_gains import gain_of_grades, is_graded
-from tieproof.measures.weighted_ranks import ideal_discounts
 from tieproof.ties import FloatArray, Parts, Ties
 
 MOST_LEVELS = 64  # the most grades of a scale, because every level is counted by itself

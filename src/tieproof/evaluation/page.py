@@ -14,7 +14,7 @@ from tieproof.evaluation.text import about_run, about_ties, evaluated
 from tieproof.show.pages.contents import Contents, EmbeddedImages
 from tieproof.show.pages.page import Axis, spread
 from tieproof.show.pages.query_table import MeasureChoice, QueryTable, query_table
-from tieproof.show.parts import count, distance_meant
+from tieproof.show.parts import count, distance_meant, first_of
 from tieproof.show.printable import printable
 from tieproof.ties import Estimate, FloatArray, IntArray
 
@@ -162,10 +162,8 @@ def _worst_queries(
             "anchor": f"query-{at}",
             "content": queries.of(ids[at].item(), "query"),
             "category": None if categories is None else str(categories[at]),
-            "nearest": None,
+            "nearest": None if items_of_query is None else _nearest_of(items_of_query, gallery),
         }
-        if items_of_query is not None:
-            row["nearest"] = _nearest_of(items_of_query, gallery)
         rows.append(row)
     return rows
 
@@ -235,9 +233,9 @@ def _setting(result: Measured) -> list[tuple[str, str]]:
 
 def _left_out(result: Measured) -> Iterator[str]:
     for reason, ids in result.skipped.items():
-        yield f"{count(len(ids), 'query')} with {reason}: {_first_names(ids.tolist(), 12)}."
+        yield f"{count(len(ids), 'query')} with {reason}: {first_of(ids.tolist(), 12)}."
     if result.categories_left_out:
-        names = _first_names(result.categories_left_out, 12)
+        names = first_of(result.categories_left_out, 12)
         yield f"{count(len(result.categories_left_out), 'category')} without any query that counts: {names}."
 
 
@@ -247,13 +245,13 @@ def _not_shown(budget: EmbeddedImages) -> Iterator[str]:
         looks, files = ("looks like the name of an image, but no such file exists", "it as a text")
         if len(budget.missing) > 1:
             looks, files = ("look like names of images, but no such files exist", "them as texts")
-        yield f"{items} {looks}: {_first_names([*map(printable, budget.missing)], 1)}. The page shows {files}."
+        yield f"{items} {looks}: {first_of([*map(printable, budget.missing)], 1)}. The page shows {files}."
     if budget.elsewhere:
         items = count(len(budget.elsewhere), "text")
         verb, them = ("names an image", "it") if len(budget.elsewhere) == 1 else ("name images", "them")
         yield (
             f"{items} {verb} among other texts, or outside of the folder of the items: "
-            f"{_first_names([*map(printable, budget.elsewhere)], 1)}. The page shows {them} as text; a pathlib.Path "
+            f"{first_of([*map(printable, budget.elsewhere)], 1)}. The page shows {them} as text; a pathlib.Path "
             "is always shown as an image."
         )
     if budget.unreadable:
@@ -262,8 +260,3 @@ def _not_shown(budget: EmbeddedImages) -> Iterator[str]:
     if budget.no_room:
         images = count(budget.no_room, "image")
         yield f"{images} had no room on the page; it shows names instead."
-
-
-def _first_names(names: Sequence[Any], most: int) -> str:
-    shown = ", ".join(map(str, names[:most]))
-    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"

@@ -9,7 +9,6 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.measures import Measure
 from tieproof.measures.distribution.distribution import Distribution
-from tieproof.measures.distribution.small_ties import KnownMoments
 from tieproof.measures.distribution.sums import bracket
 from tieproof.measures.distribution.tied import Ambiguous, tied
 from tieproof.ties import Estimate, FloatArray
@@ -33,8 +32,7 @@ def as_distribution(
     """Return the distribution of a number whose estimate is known, and to which these ties add."""
     if not isinstance(resolution, int | float) or not FINEST <= resolution <= 1:
         raise InputError(f"resolution must be a number from {FINEST:g} to 1, not {resolution!r}.", "resolution")
-    known = KnownMoments(estimate.lower, estimate.expected, estimate.upper, estimate.std**2)
-    between = partial(bracket, [each for each in ties if each], known, resolution)
+    between = partial(bracket, [each for each in ties if each], estimate, resolution)
     return Distribution(name, estimate, queries, resolution, between(), partial(between, sharper=SHARPER))
 
 

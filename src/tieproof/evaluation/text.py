@@ -100,14 +100,11 @@ def _about_printed(result: Measured, printed: "Printed") -> Iterator[str]:
     yield f"'{printed.rule}' is the value if equal scores are ranked {printed.meaning}."
     if printed.differences:
         yield f"Besides, {', and '.join(printed.differences)}."
-    outside = [name for name, value in printed.items() if not _near(result[name], value)]
+    ends = {name: (result[name].lower - ROUNDING, result[name].upper + ROUNDING) for name in printed}
+    outside = [name for name, value in printed.items() if not ends[name][0] <= value <= ends[name][1]]
     if outside:
         reason = "that reason" if len(printed.differences) == 1 else "one of these reasons"
         yield f"The value of {', '.join(outside)} lies outside of its interval for {reason}."
-
-
-def _near(mean: Estimate[float], value: float) -> bool:
-    return mean.lower - ROUNDING <= value <= mean.upper + ROUNDING
 
 
 def table_of_errors(result: Measured) -> Table:

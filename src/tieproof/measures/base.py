@@ -296,13 +296,13 @@ def parse(text: "str | Measure") -> Measure:
     if name not in names and (match := re.fullmatch(r"([^()]+)\(([^()]*)\)", head)):
         name, values = match[1].strip().casefold(), match[2]
     if name not in names or values or head != names[name] or "." in cutoff:
-        from tieproof.measures import spellings  # its table is long and rarely needed
+        from tieproof.measures.libraries import meanings_of, translated  # its table is long and rarely needed
 
-        meanings = spellings.meanings_of(spelling)
+        meanings = meanings_of(spelling)
         if name not in names or (meanings and (values or "." in cutoff)):
-            return parse(spellings.translated(spelling, REGISTRY, parse))
+            return parse(translated(spelling, REGISTRY, parse))
         if any(meaning.theirs == head and meaning.ours not in ("", names[name]) for meaning in meanings):
-            return parse(spellings.translated(spelling, REGISTRY, parse, own=names[name]))
+            return parse(translated(spelling, REGISTRY, parse, own=names[name]))
     measure = Measure(names[name])
     for item in filter(None, values.split(",")):
         key, equals, value = (part.strip().strip("'\"") for part in item.partition("="))
@@ -317,6 +317,6 @@ def parse(text: "str | Measure") -> Measure:
 
 def aliases() -> list[tuple[str, str, str]]:
     """Return (library, its spelling, ours) for every name of another library that is understood."""
-    from tieproof.measures.spellings import meanings
+    from tieproof.measures.libraries import meanings
 
     return [(library, theirs, ours) for library, theirs, ours, _ in meanings() if ours]

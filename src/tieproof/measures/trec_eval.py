@@ -45,7 +45,7 @@ def members(name: str) -> NamedMeasures:
     >>> members("success").measures, members("P.5").measures
     ({'success_1': 'Success@1', 'success_5': 'Success@5', 'success_10': 'Success@10'}, {'P_5': 'P@5'})
     """
-    from tieproof.measures.spellings import LIBRARIES, meanings  # its table is long and rarely needed
+    from tieproof.measures.libraries import LIBRARIES, meanings  # its table is long and rarely needed
 
     ours = {meaning.theirs: meaning.ours for meaning in meanings(LIBRARIES[:1]) if meaning.ours}
     found, others = {}, []

@@ -24,9 +24,9 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.measures.base import Estimates, Measure
 from tieproof.measures.cut_off import CutOffTies, ListEnd, Unseen, joined
+from tieproof.measures.families.interpolated import largest_precisions
+from tieproof.measures.families.retrieved import OF_SETS, value_of_set
 from tieproof.measures.graded_gains import is_graded
-from tieproof.measures.interpolated import largest_precisions
-from tieproof.measures.retrieved import OF_SETS, value_of_set
 from tieproof.measures.unseen_grades import merged_bounds, worst_counts
 from tieproof.ties import Array, FloatArray, IntArray, Ties
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.measures.base import Measure
-from tieproof.measures.cascade import stops
 from tieproof.measures.cut_off import CutOffTies
+from tieproof.measures.families.cascade import stops
 from tieproof.measures.graded_gains import gains, is_graded, weights_of
 from tieproof.measures.rank_weights import HARMONIC, Geometric, Tabled
 from tieproof.ties import BoolArray, FloatArray, IntArray, Ties

@@ -16,8 +16,8 @@ from tieproof.errors import InputError
 from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_problem, watched
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.sparse_rows import SparseRows
+from tieproof.measures.families.relevant_ranks import tie_widths
 from tieproof.measures.rank_weights import growing_tables
-from tieproof.measures.relevant_ranks import tie_widths
 from tieproof.ties import Array, IntArray
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from tieproof.analyses.neighbors.sides import ORDER, Sides, digests_of, duplicat
 from tieproof.distances import Distance, DistanceName
 from tieproof.engine import places_of_pairs
 from tieproof.errors import CountError, InputError, about
-from tieproof.evaluation.cluster import Local
+from tieproof.evaluation.cluster.tasks import Local
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.arrays import as_array, check_count
 from tieproof.inputs.identities import as_item_numbers

@@ -20,7 +20,9 @@ from tieproof.analyses.neighbors.sides import spans_between
 from tieproof.engine import NearestLists, merged_lists
 from tieproof.engine.problem import Budget, Progress, Search, Sharded, Watch
 from tieproof.errors import about
-from tieproof.evaluation.cluster import STORED, Runner, Span, beside_rows, fits, groups_of, unseen
+from tieproof.evaluation.cluster.evaluation import Runner
+from tieproof.evaluation.cluster.layout import STORED, Span, beside_rows, fits, groups_of
+from tieproof.evaluation.cluster.tasks import unseen
 from tieproof.inputs.arrays import BLOCK_BYTES
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.relevance import NOTHING

@@ -9,7 +9,9 @@ import numpy as np
 from tieproof.engine.problem import Budget, Search, Sharded
 from tieproof.errors import about, calling
 from tieproof.evaluation import problems
-from tieproof.evaluation.cluster import Local, Runner, Span, Survey, rows_in, survey_rows
+from tieproof.evaluation.cluster.evaluation import Runner, survey_rows
+from tieproof.evaluation.cluster.layout import Span
+from tieproof.evaluation.cluster.tasks import Local, Survey, rows_in
 from tieproof.evaluation.evaluated import hash_of
 from tieproof.inputs.arrays import BLOCK_BYTES, as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words

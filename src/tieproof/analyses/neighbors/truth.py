@@ -3,7 +3,6 @@
 import hashlib
 import os
 from collections.abc import Iterable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from tieproof.analyses.neighbors.search import Parts, SearchInParts, budget_of, 
 from tieproof.analyses.neighbors.sides import ORDER, Sides, digest_of_pairs, duplicates_of
 from tieproof.distances import DistanceName, reported
 from tieproof.errors import InputError, about, warn
-from tieproof.evaluation.cluster import Local, connected
+from tieproof.evaluation.cluster.on_ray import connected
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_choice, check_whole, one_or_several
@@ -149,7 +148,7 @@ def truth(
         warn(f"There are {n_queries:,} queries, but only {count(n_items, 'item')}. {ORDER}")
     excluded = sides.excluded(exclude)
     problem, left_out = sides.search(distance, bits, budget, excluded), digest_of_pairs(excluded)
-    with nullcontext(Local()) if cluster is None else connected(cluster, budget) as runner:
+    with connected(cluster, budget) as runner:
         digests = sides.digests(runner, budget.threads)
         meant = [RowsMeant.of(side, own) for side, own in zip(sides, digests, strict=True)]
         search = SearchInParts.of(problem, min(int(k), len(problem.items)), runner.workers)

@@ -17,7 +17,7 @@ from tieproof.analyses.neighbors.result import Neighbors
 from tieproof.analyses.neighbors.search import SearchInParts, budget_of, find
 from tieproof.analyses.neighbors.sides import ORDER, Sides, digest_of_pairs, duplicates_of
 from tieproof.errors import InputError
-from tieproof.evaluation.cluster import Local
+from tieproof.evaluation.cluster.tasks import Local
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import as_shares, check_whole

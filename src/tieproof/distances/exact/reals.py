@@ -33,10 +33,8 @@ def of_sums(sums: Sums, bits: int, out: Output[Digits]) -> None:
 
 
 def rounded_digits(numbers: Digits) -> FloatArray:
-    """Numbers (m, k) in float64, with k roundings that are each relative to the number.
-
-    This is true for negative numbers, too: sums are exact as long as the first, signed digit can cancel the others.
-    """
+    """Numbers (m, k) in float64, with k roundings that are each relative to the number."""
+    # Of negative numbers, too: sums are exact as long as the first, signed digit can cancel the others.
     total = np.zeros(len(numbers))
     for digit in numbers.T:
         total = total * 2.0**DIGIT + digit

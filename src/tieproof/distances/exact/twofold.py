@@ -124,9 +124,6 @@ class Pair:
 
 ERROR = 2.0**-96  # the relative error of a result of up to a hundred operations, each of them relative to the result
 
-SPLIT = 2.0**27 + 1
-
-
 LARGEST, SMALLEST = 2.0**1000, 2.0**-900
 """Beyond these magnitudes parts of a twofold number may have been rounded or be infinite."""
 

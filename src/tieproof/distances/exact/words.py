@@ -38,10 +38,7 @@ def distances_of_words(x: WordArray, y: WordArray, rows: IntArray, columns: IntA
 
 
 def bits_of_differences(exact: ExactRows) -> int:
-    """A number of bits c such that entries, and differences of entries, are below 2^c in magnitude.
-
-    An entry is below 2^b, and a difference below 2^(b + 1), or 2^b if no entry is negative.
-    """
+    """A number of bits c such that entries, and their differences (one bit more with signs), are below 2^c."""
     sides = exact.queries, exact.items
     return max(side.highest_exponent for side in sides) - exact.base + any(side.negative for side in sides)
 

@@ -7,26 +7,3 @@
 
 Counts are integers that are added up, so that neither the parts nor their order nor their machine can matter.
 """
-
-from tieproof.evaluation.cluster.evaluation import Runner, count_all, survey, survey_rows
-from tieproof.evaluation.cluster.layout import STORED, Span, beside_all_rows, beside_rows, fits, groups_of
-from tieproof.evaluation.cluster.on_ray import connected
-from tieproof.evaluation.cluster.tasks import Local, Survey, rows_in, unseen
-
-__all__ = [
-    "STORED",
-    "Local",
-    "Runner",
-    "Span",
-    "Survey",
-    "beside_all_rows",
-    "beside_rows",
-    "connected",
-    "count_all",
-    "fits",
-    "groups_of",
-    "rows_in",
-    "survey",
-    "survey_rows",
-    "unseen",
-]

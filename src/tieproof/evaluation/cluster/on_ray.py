@@ -19,7 +19,7 @@ from typing import Any
 
 from tieproof.engine.problem import Budget, Progress
 from tieproof.errors import ClusterError, InputError, TieproofError, library
-from tieproof.evaluation.cluster.tasks import Begin, Pairs, Task, add, unseen
+from tieproof.evaluation.cluster.tasks import Begin, Local, Pairs, Task, add, unseen
 from tieproof.installed import __version__
 
 RETRIES = 5  # how often Ray repeats a task whose process or machine was lost
@@ -31,8 +31,11 @@ LOCAL = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
 
 
 @contextmanager
-def connected(address: str, budget: Budget) -> Iterator["OnRay"]:
-    """Connect to a cluster; one that is started here is stopped at the end, and an earlier connection is kept."""
+def connected(address: str | None, budget: Budget) -> Iterator["Local | OnRay"]:
+    """Connect to a cluster, or to none; one that is started here is stopped at the end, an earlier one is kept."""
+    if address is None:
+        yield Local()
+        return
     ray = library("ray", "cluster=", "ray")
     if not isinstance(address, str) or not address or "://" in address:
         raise InputError(

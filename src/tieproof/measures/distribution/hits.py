@@ -13,11 +13,11 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.measures import Measure
-from tieproof.measures.cascade import stops
 from tieproof.measures.distribution.kept import KeptTies
+from tieproof.measures.families.cascade import stops
+from tieproof.measures.families.weighted_ranks import DIVISORS, Divisor, gains_and_divisor, ideal_sum
 from tieproof.measures.graded_gains import is_graded
 from tieproof.measures.rank_weights import LOGARITHMIC
-from tieproof.measures.weighted_ranks import DIVISORS, Divisor, gains_and_divisor, ideal_sum
 from tieproof.ties import FloatArray, IntArray, Ties
 
 

@@ -7,19 +7,10 @@ import numpy as np
 
 from tieproof.measures.distribution.paths import UNIT, ComplexArray
 from tieproof.measures.distribution.tied import Ambiguous
-from tieproof.ties import FloatArray
+from tieproof.ties import Estimate, FloatArray
 
 _BUDGET = 2**21  # ties of up to so many cells in all are always walked through
 _SHAPE = 400  # a place of a shape costs as much as so many cells, however many ties have that shape
-
-
-class KnownMoments(NamedTuple):
-    """What is known of the sum beforehand: its ends, and its mean and variance over the orderings of ties."""
-
-    lower: float
-    mean: float
-    upper: float
-    variance: float
 
 
 class Rest(NamedTuple):
@@ -63,7 +54,7 @@ def _bennett(x: FloatArray) -> FloatArray:
     return np.where(small, 0.5 + x / 6.0 + x * x / 12.0, (np.expm1(safe) - safe) / (safe * safe))
 
 
-def chosen_ties(ties: Sequence[Ambiguous], known: KnownMoments, resolution: float) -> tuple[list[Ambiguous], Rest]:
+def chosen_ties(ties: Sequence[Ambiguous], known: Estimate[float], resolution: float) -> tuple[list[Ambiguous], Rest]:
     """Return the ties to walk through, and the rest, whose distribution is replaced by one with a known error.
 
     Ties with a large third moment at little cost come first. The rest is so small that the error of a probability is
@@ -71,7 +62,7 @@ def chosen_ties(ties: Sequence[Ambiguous], known: KnownMoments, resolution: floa
     """
     empty = np.zeros(0)
     rest = [Rest(empty, empty, empty, 0.0)]
-    limit, chosen = resolution * known.variance / (20.0 * max(1, len(ties))), []
+    limit, chosen = resolution * known.std**2 / (20.0 * max(1, len(ties))), []
     for each in ties:
         width, mean, variance = each.moments.T
         far = np.maximum(mean, width - mean) * (1.0 + 1e-9)

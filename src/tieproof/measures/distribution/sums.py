@@ -24,10 +24,10 @@ from tieproof.measures.distribution.paths import (
     growth,
     outcomes,
 )
-from tieproof.measures.distribution.small_ties import KnownMoments, Rest, chosen_ties
+from tieproof.measures.distribution.small_ties import Rest, chosen_ties
 from tieproof.measures.distribution.tied import Ambiguous, Tied
 from tieproof.measures.distribution.values import LOST, MOST_TIES, Values, values_of
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import Estimate, FloatArray, IntArray
 
 MOST_STEPS = 2**34  # the most steps through cells of grids, which take minutes
 SOON = 2**30  # the steps that take about ten seconds, at 6 to 10 ns each (measured on 2026-11-28)
@@ -61,7 +61,7 @@ class Bracket(NamedTuple):
     later: StepFunction
 
 
-def bracket(ties: Sequence[Ambiguous], known: KnownMoments, resolution: float, sharper: float = 1.0) -> Bracket:
+def bracket(ties: Sequence[Ambiguous], known: Estimate[float], resolution: float, sharper: float = 1.0) -> Bracket:
     """Return the distribution of `known.lower` plus what the ties add beyond their least.
 
     resolution : the distance at which two values are told apart
@@ -96,7 +96,7 @@ def take(group: Tied, rows: IntArray) -> Tied:
     )
 
 
-def _of_values(values: Values, known: KnownMoments, slack: float) -> Bracket:
+def _of_values(values: Values, known: Estimate[float], slack: float) -> Bracket:
     """Return the step functions of all values, which differ by rounding errors alone."""
     points, error = known.lower + values.points, values.error + len(values.points) * UNIT
     total, beyond = np.cumsum(values.chances), np.append(np.cumsum(values.chances[::-1])[-2::-1], 0.0)
@@ -106,7 +106,7 @@ def _of_values(values: Values, known: KnownMoments, slack: float) -> Bracket:
 
 
 def _between(
-    early: FloatArray, high: FloatArray, late: FloatArray, low: FloatArray, known: KnownMoments, before: float
+    early: FloatArray, high: FloatArray, late: FloatArray, low: FloatArray, known: Estimate[float], before: float
 ) -> Bracket:
     """Return the step functions between the known ends; `before` bounds the probability before the first point."""
     early = np.concatenate([[known.lower], np.clip(early, known.lower, known.upper)])
@@ -138,14 +138,14 @@ class _Window(NamedTuple):
         return self.start - 0.0625 * (self.stop - self.start)
 
 
-def _window(groups: Sequence[Tied], rest: Rest, known: KnownMoments) -> _Window:
+def _window(groups: Sequence[Tied], rest: Rest, known: Estimate[float]) -> _Window:
     """Return where the sum is, but for a probability `tail`.
 
     Markov's inequality for exp(rate x) bounds each tail, at several rates (Chernoff 1952). The rates in units of the
     standard deviation are those at which the bound for a normal distribution is smallest, and smaller ones.
     """
-    width, center = known.upper - known.lower, known.mean - known.lower
-    rates = np.outer([1.0, -1.0], _RATES).ravel() / max(known.variance**0.5, 1e-3 * width)
+    width, center = known.upper - known.lower, known.expected - known.lower
+    rates = np.outer([1.0, -1.0], _RATES).ravel() / max(known.std, 1e-3 * width)
     total = np.zeros(len(rates))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for group in groups:
@@ -163,7 +163,7 @@ def _window(groups: Sequence[Tied], rest: Rest, known: KnownMoments) -> _Window:
     return _Window(start, stop, (_TAIL if start > 0.0 else 0.0) + (_TAIL if stop < width else 0.0))
 
 
-def _of_waves(groups: Sequence[Tied], rest: Rest, known: KnownMoments, resolution: float, slack: float) -> Bracket:
+def _of_waves(groups: Sequence[Tied], rest: Rest, known: Estimate[float], resolution: float, slack: float) -> Bracket:
     """Return the step functions that Selberg's polynomials give, on a fine grid of points around the circle."""
     window = _window(groups, rest, known)
     degree = _degree(window.period, resolution)

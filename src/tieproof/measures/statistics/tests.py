@@ -8,7 +8,7 @@ import numpy as np
 
 from tieproof.errors import library
 from tieproof.measures.statistics.resampling import Strata, Whole, as_whole, below, coins, raw, resampled_sums
-from tieproof.ties import ROUNDING, BoolArray, FloatArray, IntArray
+from tieproof.ties import ROUNDING, Array, BoolArray, FloatArray, IntArray
 
 FLIPS = 99_999  # how many assignments of signs are drawn at random if there are too many to try all
 MOST_EXACT = 32  # for so many nonzero differences, all 2**n assignments are counted by halves of 2**(n / 2) each
@@ -248,11 +248,7 @@ def bonferroni(p_values: FloatArray) -> FloatArray:
 
 def holm(p_values: FloatArray) -> FloatArray:
     """Multiply the smallest p-value by their number, the next by one less, …; as safe as `bonferroni` (Holm 1979)."""
-    order = np.argsort(p_values, kind="stable")
-    corrected = np.empty(len(p_values))
-    steps = p_values[order] * np.arange(len(p_values), 0, -1)
-    corrected[order] = np.minimum(1.0, np.maximum.accumulate(steps))
-    return corrected
+    return _by_steps(p_values, np.arange(len(p_values), 0, -1), np.maximum.accumulate)
 
 
 def fdr(p_values: FloatArray) -> FloatArray:
@@ -260,11 +256,15 @@ def fdr(p_values: FloatArray) -> FloatArray:
 
     Benjamini and Hochberg 1995, for tests that are independent or positively dependent.
     """
-    count = len(p_values)
+    factors = len(p_values) / np.arange(1, len(p_values) + 1)
+    return _by_steps(p_values, factors, lambda steps: np.minimum.accumulate(steps[::-1])[::-1])
+
+
+def _by_steps(p_values: FloatArray, factors: Array, monotone: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """Multiply the p-values, the smallest first, by factors, and make the products `monotone`."""
     order = np.argsort(p_values, kind="stable")
-    corrected = np.empty(count)
-    steps = p_values[order] * (count / np.arange(1, count + 1))
-    corrected[order] = np.minimum(1.0, np.minimum.accumulate(steps[::-1])[::-1])
+    corrected = np.empty(len(p_values))
+    corrected[order] = np.minimum(1.0, monotone(p_values[order] * factors))
     return corrected
 
 

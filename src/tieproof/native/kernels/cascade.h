@@ -1,5 +1,5 @@
 /* The contributions of the ties of a ranking to the expected reciprocal rank of the item at which a reader stops:
-   measures/cascade.py.
+   measures/families/cascade.py.
 
    The reader stops at each item with a probability of its own, which is 0 for items that are not relevant. `stops`
    contains the probabilities of the relevant items of a tie in descending order. A hit is a relevant item that the

@@ -94,7 +94,7 @@ KERNEL void sum_inside_blocks(Doubles terms, int64_t block)
     }
 }
 
-/* For each query, sums of weights over the ranks of relevant items: measures/weighted_ranks.py. */
+/* For each query, sums of weights over the ranks of relevant items: measures/families/weighted_ranks.py. */
 
 /* For runs of up to this length, the squared distances of weights to their mean are summed term by term. */
 #define SUMMED 64
@@ -241,7 +241,7 @@ KERNEL void sum_weights(
     divide_by_query(divisors, estimates);
 }
 
-/* The rank of the first relevant item of each query, or of the last one: measures/relevant_ranks.py.
+/* The rank of the first relevant item of each query, or of the last one: measures/families/relevant_ranks.py.
 
    Let J be the place of the first relevant item in a tie of l items, m of them relevant, counted from the front or
    from the back of the tie. Then P(J > j) = C(l-j, m) / C(l, m), which is a product. */

@@ -314,7 +314,7 @@ KERNEL void trapezoid_terms(
     }
 }
 
-/* Sums of precisions over the ties of each query, added up in the order of the ties: measures/relevant_ranks.py. */
+/* Sums of precisions over the ties of each query, added up in the order of the ties: measures/families/relevant_ranks.py. */
 
 /* Add the precisions at the first of the ties t … stop-1, those of a single item above the cutoff, to the three
    estimates of a query; return the first other tie. The sums stay in registers, and divisions overlap with them. */
@@ -400,7 +400,7 @@ KERNEL void add_trapezoids(Longs starts, Longs k, Longs n, Longs l, Doubles seve
     }
 }
 
-/* The probabilities of the largest precision at the relevant items of one tie: measures/interpolated.py.
+/* The probabilities of the largest precision at the relevant items of one tie: measures/families/interpolated.py.
 
    A walk down the tie keeps, for a value x and each number of hits, the probability of so many hits if no precision so
    far was x or more. The walks of a block of values are side by side, so that loops over them become vectors. */

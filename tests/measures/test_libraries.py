@@ -14,8 +14,8 @@ import pytest
 from test_parity import Array, as_dicts, rankings
 
 import tieproof as tp
-from tieproof.measures import REGISTRY, spellings
-from tieproof.measures.spellings import meanings, meanings_of, plain
+from tieproof.measures import REGISTRY, libraries
+from tieproof.measures.libraries import meanings, meanings_of, plain
 
 Values = dict[str, float | None]
 """The mean over queries of a measure that a library lists; None if it is not a number, or needs other data."""
@@ -302,7 +302,7 @@ def model_of(library: Any, words: list[str], vectors: Array) -> Any:
 
 def test_the_table_is_whole() -> None:
     """No name occurs twice for a library, and every measure exists."""
-    for library in spellings.LIBRARIES:
+    for library in libraries.LIBRARIES:
         names = [plain(meaning.theirs) for meaning in meanings() if meaning.owner == library.name]
         assert len(names) == len(set(names)), library.name
         assert library.source

@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 
 from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
+from tieproof.measures.families.weighted_ranks import weighted_sum
 from tieproof.measures.rank_weights import Geometric
-from tieproof.measures.weighted_ranks import weighted_sum
 from tieproof.ties import FloatArray, IntArray, Ties
 
 ValueOfSet = Callable[[FloatArray, FloatArray, FloatArray, Measure], FloatArray]

@@ -96,7 +96,7 @@ def _values(ties: Ties, row: int, first: int, above: float) -> FloatArray:
         found.append(values[values > above])
         if sum(map(len, found)) > _MOST_STEPS // (l * m):
             break  # too many, even if some are equal
-    return np.concatenate(found) if len(found) > 2 else found[-1]
+    return np.concatenate(found)
 
 
 @native
