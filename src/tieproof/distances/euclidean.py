@@ -150,7 +150,12 @@ class SquaredEuclideanGauge(SpaceGauge):
         if not are_direct(*sides):
             return None
         number = of_pairs(twofold_squares, sides, rows, columns)
-        return number, sum_error(self.space.items.dimensions) * number.hi
+        return number, self.sum_error() * number.hi
+
+    def sum_error(self) -> float:
+        """The error of `of_floats`; a difference of sparse rows has the entries of both."""
+        items = self.space.items
+        return sum_error(2 * items.dimensions if items.sparse else items.dimensions)
 
     def values_of_pairs(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return |x|^2 + |y|^2 - 2 x.y of pairs of divided rows."""
@@ -208,7 +213,7 @@ class EuclideanGauge(SquaredEuclideanGauge):
         if squares is None:
             return None
         number = root(squares[0])
-        return number, sum_error(self.space.items.dimensions) * number.hi
+        return number, self.sum_error() * number.hi
 
     def key_of(self, distance: Fraction) -> Fraction:
         """Return the square; a negative distance gets a key below all others."""

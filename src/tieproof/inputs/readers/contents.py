@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import type_name
+from tieproof.inputs.arrays import as_array, type_name
 from tieproof.inputs.identities import exact_below
 from tieproof.inputs.labels import MOST_BYTES, as_labels, check_code_points, check_unrounded, from_objects
 from tieproof.inputs.readers.location import Location
@@ -24,6 +24,7 @@ def holds(dtype: np.dtype[Any] | str, shape: Sequence[int]) -> str:
 def stored_labels(array: Array, where: Location, stored: str | None = None) -> Array:
     """Return labels (n,) as integers or strings, or 0/1 (n, c); `stored` is the type of other floats in the file."""
     name = f"labels of {where}"
+    array = as_array(array, name)
     array = np.asarray(array, array.dtype.newbyteorder("="))
     if array.size == 0:
         raise InputError(f"{where} contains no labels: its shape is {array.shape}; give at least one.")
@@ -42,6 +43,7 @@ def stored_labels(array: Array, where: Location, stored: str | None = None) -> A
 
 def stored_confidences(array: Array, where: Location) -> Array:
     """Return numbers as stored, a single row or column as one axis; text becomes the nearest float64."""
+    array = as_array(array, f"confidences of {where}")
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
     if array.dtype.kind == "S":

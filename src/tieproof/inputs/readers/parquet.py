@@ -1,4 +1,4 @@
-"""Parquet files: columns of numbers or strings, and a column of lists, of which a few rows can be read at a time."""
+"""Parquet files: columns of numbers or strings, sparse rows, and a column of lists, read some rows at a time."""
 
 from bisect import bisect_right
 from collections import deque
@@ -17,9 +17,12 @@ from tieproof.inputs.labels import from_objects
 from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.contents import from_bytes
 from tieproof.inputs.readers.location import File, Location, reading
+from tieproof.inputs.readers.sparse import of_columns
 from tieproof.ties import Array
 
 PARQUET = "a Parquet file (.parquet)"
+
+SPARSE = "indices", "values"  # the columns of lists that are sparse rows together
 
 MOST_EXACT = 2**53  # beyond it, a float64 no longer tells an integer from its neighbors
 BATCH = 2**21  # the number of bytes that are decoded at a time
@@ -147,15 +150,35 @@ class _ListRows:
 def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the columns of the table; one of lists has two axes."""
     with _opened(path) as file:
-        return [_entry(path, field, file.metadata.num_rows) for field in file.schema_arrow]
+        found = [_entry(path, field, file.metadata.num_rows) for field in file.schema_arrow]
+    lists = [entry for name in SPARSE for entry in found if entry.name == name and len(entry.shape) == 2]
+    if len(lists) < 2:
+        return found
+    terms, weights = lists
+    return [_sparse(path, weights, SPARSE) if entry is weights else entry for entry in found if entry is not terms]
+
+
+def _sparse(path: File, entry: Entry, columns: Sequence[str]) -> Entry:
+    """Return the sparse rows of a column of maps, or of the columns of terms and of weights."""
+
+    def load() -> Any:
+        with _opened(path) as file:
+            table = file.read(columns=list(columns))
+            values = [table.column(name).to_pylist() for name in columns]
+        return of_columns(path, entry.name, values)
+
+    return entry._replace(load=load, rows=None)
 
 
 def _entry(path: File, field: Any, count: int) -> Entry:
     types = library("pyarrow.types", f"Reading {path}", "parquet")
+    if types.is_map(field.type):
+        whole = Entry(field.name, (count, None), str(field.type), lambda: np.zeros((0, 0)))
+        return _sparse(path, whole, [field.name])
     if any(test(field.type) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list)):
         rows = _ListRows(path, field.name)
-        whole = (lambda: rows(0, count)) if count else lambda: np.zeros((0, 0))
-        return Entry(field.name, (count, None), str(field.type), whole, rows=rows)
+        all_rows = (lambda: rows(0, count)) if count else lambda: np.zeros((0, 0))
+        return Entry(field.name, (count, None), str(field.type), all_rows, rows=rows)
 
     def load() -> Array:
         with _opened(path) as file:

@@ -1,12 +1,14 @@
-"""Sparse rows in files: archives of SciPy's save_npz, .csr of big-ann-benchmarks, and JSON on lines.
+"""Sparse rows in files: archives of SciPy's save_npz, .csr of big-ann-benchmarks, JSON on lines, and Parquet.
 
 A .csr file is three int64, the numbers of rows, of dimensions and of entries; then where the rows begin as int64, the
 dimensions of the entries as int32, and their weights as float32, all little-endian.
 
-A line of JSON is {"id": …, "vector": {term: weight}}, as Anserini, Pyserini and the scripts of SPLADE write it.
+A line of JSON is {"id": …, "vector": {term: weight}}, as Anserini, Pyserini and the scripts of SPLADE write it. A
+Parquet file has a column of maps from terms to weights, or the lists `indices` and `values`.
 """
 
 from collections.abc import Collection, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -89,15 +91,40 @@ def lines(path: Path, named: Collection[str] = ()) -> list[Entry]:
         def load() -> Any:
             if not several:
                 return from_objects(values, f"{name} of {path}")
-            try:
-                return values if is_sparse(values) and as_sparse(values, name, {}) else as_array(values, name)
-            except InputError as error:
-                raise InputError(f"{path}: {error}") from None
+            return of_dictionaries(path, name, values) if is_sparse(values) else as_array(values, name)
 
         shape = (len(rows), None) if several else (len(rows),)
         return Entry(name, shape, "sparse rows" if isinstance(values[0], dict) else "values", load)
 
     return [entry(name, [row[name] for row in rows]) for name in rows[0]]
+
+
+def of_dictionaries(path: File, name: str, values: list[Any]) -> Any:
+    """Return dictionaries {term: weight}, checked; errors name the file."""
+    try:
+        as_sparse(values, name, {})
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    return values
+
+
+def of_columns(path: File, name: str, columns: list[list[Any]]) -> Any:
+    """Return the dictionaries of a column of maps, as lists of pairs, or of a column of terms and one of weights."""
+    for row, parts in enumerate(zip(*columns, strict=True)):
+        if None in parts or any(None in (entry if isinstance(entry, tuple) else (entry,)) for entry in chain(*parts)):
+            raise InputError(f"{path}:{name} has a null in row {row}. Fill it in, or leave the item out.")
+        if len({len(part) for part in parts}) > 1:
+            raise InputError(
+                f"{path} has {len(parts[0])} indices but {len(parts[1])} values in row {row}. Write a value for each "
+                "index."
+            )
+    pairs = columns[0] if len(columns) == 1 else [list(zip(*row, strict=True)) for row in zip(*columns, strict=True)]
+    rows = list(map(dict, pairs))
+    for row, (entries, given) in enumerate(zip(rows, pairs, strict=True)):
+        if len(entries) < len(given):
+            term = next(term for place, (term, _) in enumerate(given) if term in dict(given[:place]))
+            raise InputError(f"{path}:{name} has the term {term!r} twice in row {row}. Add up its weights first.")
+    return of_dictionaries(path, name, rows)
 
 
 def _checked(path: File, starts: Array, terms: Array, weights: Array, shape: tuple[int, ...]) -> Any:
