@@ -18,7 +18,7 @@ MOST_TERMS = 2**31 - 1
 EXACT = 2.0**53
 """Integers up to here are exact in float64."""
 
-AT_ONCE = 2**22  # about how many entries are compared or sorted at a time
+AT_ONCE = 2**16  # about how many entries are looked at or sorted at a time, which fit into a cache
 
 
 class Terms(NamedTuple):
@@ -146,10 +146,8 @@ class SparseRows:
 
 
 @native
-def align_terms(
-    x: Terms, y: Terms, rows: IntArray, columns: IntArray, of_rows: Output[Array], of_columns: Output[Array]
-) -> None:
-    """Write the values of x[rows[p]] and of y[columns[p]], those of one term to one place; before, all are 0."""
+def align_terms(x: Terms, y: Terms, rows: IntArray, items: IntArray, a: Output[Array], b: Output[Array]) -> None:
+    """Write the values of x[rows[p]] and of y[items[p]] to a[p] and b[p], which are 0 before: each term to one place."""
 
 
 def is_sparse(values: Any) -> bool:
@@ -232,22 +230,23 @@ def of_parts(starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated
             "them again."
         )
     terms, data = terms[: starts[-1]], data[: starts[-1]]
-    if len(terms) and not (terms.min() >= 0 and terms.max() < shape[1]):
+    found = _look_at(starts, terms, data, shape[1])
+    if not found.inside:
         raise InputError(f"The {name} must have no entry outside of {shape[1]} dimensions. Correct the indices.")
-    if not np.isfinite([data.min(initial=0), data.max(initial=0)]).all():
+    if not found.finite:
         bad = int(np.argmin(np.isfinite(data)))
         raise InputError(
             f"The {name} must contain only finite numbers, but row {np.searchsorted(starts, bad, side='right') - 1} "
             f"contains {data[bad]}. Find out why the model returned it, and leave the row out or repair it."
         )
-    if not _ascend(starts, terms):
+    if not found.ascending:
         terms, data = terms.copy(), data.copy()
         for rows in cut(np.diff(starts), AT_ONCE):
             some = slice(starts[rows.start], starts[rows.stop])
             row = np.repeat(np.arange(rows.start, rows.stop), np.diff(starts[rows.start : rows.stop + 1]))
             order = np.lexsort((terms[some], row))
             terms[some], data[some] = terms[some][order], data[some][order]
-        repeated = repeated or not _ascend(starts, terms)
+        repeated = repeated or not _look_at(starts, terms, data, shape[1]).ascending
     if repeated:
         raise InputError(
             f"The {name} must not have two entries of one dimension in a row, whose sum a float would round. Add "
@@ -259,21 +258,33 @@ def of_parts(starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated
             f"The {name} must have no integers beyond 2**53, which sparse rows cannot have. Divide all of them."
         )
     data = np.ascontiguousarray(data, dtype=np.float32 if small else np.float64)
-    if np.count_nonzero(data) < len(data):
+    if not found.nonzero:
         kept = data != 0
         starts = starts - np.searchsorted(np.flatnonzero(~kept), starts)
         terms, data = terms[kept], data[kept]
     return SparseRows(starts, np.ascontiguousarray(terms, dtype=np.int32), data, int(shape[1]))
 
 
-def _ascend(starts: IntArray, terms: Array) -> bool:
-    """Whether the terms of each row ascend; some are compared at a time, because a million rows have many."""
-    first = np.unique(starts[(starts > 0) & (starts < len(terms))])
-    falls = 0
+class Found(NamedTuple):
+    """What is true of all entries."""
+
+    inside: bool  # terms are dimensions
+    finite: bool
+    ascending: bool  # in each row
+    nonzero: bool
+
+
+def _look_at(starts: IntArray, terms: Array, data: Array, width: int) -> Found:
+    """Look at all entries once."""
+    inside, finite, nonzero, falls = True, True, True, 0
     for at in range(0, len(terms), AT_ONCE):
-        later = terms[at + 1 : at + 1 + AT_ONCE]
-        falls += np.count_nonzero(later <= terms[at : at + len(later)])
-    return falls == np.count_nonzero(terms[first] <= terms[first - 1])
+        own, weights, later = terms[at : at + AT_ONCE], data[at : at + AT_ONCE], terms[at + 1 : at + 1 + AT_ONCE]
+        inside = inside and bool(own.min() >= 0 and own.max() < width)
+        finite = finite and bool(np.isfinite(weights).all())
+        nonzero = nonzero and bool((weights != 0).all())
+        falls += np.count_nonzero(later <= own[: len(later)])
+    first = np.unique(starts[(starts > 0) & (starts < len(terms))])
+    return Found(inside, finite, falls == np.count_nonzero(terms[first] <= terms[first - 1]), nonzero)
 
 
 def of_one_width(given: list[Any], passed: list[Any], width: int) -> list[Any]:

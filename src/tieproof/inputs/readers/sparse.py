@@ -8,7 +8,6 @@ Parquet file has a column of maps from terms to weights, or the lists `indices` 
 """
 
 from collections.abc import Collection, Mapping
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -110,20 +109,20 @@ def of_dictionaries(path: File, name: str, values: list[Any]) -> Any:
 
 def of_columns(path: File, name: str, columns: list[list[Any]]) -> Any:
     """Return the dictionaries of a column of maps, as lists of pairs, or of a column of terms and one of weights."""
-    for row, parts in enumerate(zip(*columns, strict=True)):
-        if None in parts or any(None in (entry if isinstance(entry, tuple) else (entry,)) for entry in chain(*parts)):
-            raise InputError(f"{path}:{name} has a null in row {row}. Fill it in, or leave the item out.")
-        if len({len(part) for part in parts}) > 1:
+    rows = []
+    for number, parts in enumerate(zip(*columns, strict=True)):
+        if None not in parts and len({*map(len, parts)}) > 1:
             raise InputError(
-                f"{path} has {len(parts[0])} indices but {len(parts[1])} values in row {row}. Write a value for each "
-                "index."
+                f"{path} has {len(parts[0])} indices but {len(parts[1])} values in row {number}. Write a value for "
+                "each index."
             )
-    pairs = columns[0] if len(columns) == 1 else [list(zip(*row, strict=True)) for row in zip(*columns, strict=True)]
-    rows = list(map(dict, pairs))
-    for row, (entries, given) in enumerate(zip(rows, pairs, strict=True)):
-        if len(entries) < len(given):
-            term = next(term for place, (term, _) in enumerate(given) if term in dict(given[:place]))
-            raise InputError(f"{path}:{name} has the term {term!r} twice in row {row}. Add up its weights first.")
+        pairs = [] if None in parts else parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
+        row = dict(pairs)
+        if None in (*parts, *row, *row.values()):
+            raise InputError(f"{path}:{name} has a null in row {number}. Fill it in, or leave the item out.")
+        if len(row) < len(pairs):
+            raise InputError(f"{path}:{name} has a term twice in row {number}. Add up its weights first.")
+        rows.append(row)
     return of_dictionaries(path, name, rows)
 
 
