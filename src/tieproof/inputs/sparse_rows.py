@@ -147,7 +147,7 @@ class SparseRows:
 
 @native
 def align_terms(x: Terms, y: Terms, rows: IntArray, items: IntArray, a: Output[Array], b: Output[Array]) -> None:
-    """Write the values of x[rows[p]] and of y[items[p]] to a[p] and b[p], which are 0 before: each term to one place."""
+    """Write the values of x[rows[p]] and y[items[p]] to a[p] and b[p], which are 0 before: each term to one place."""
 
 
 def is_sparse(values: Any) -> bool:
