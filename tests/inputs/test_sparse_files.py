@@ -128,6 +128,8 @@ def test_sparse_rows_in_parquet(form: str, tmp_path: Path, capsys: pytest.Captur
     with pytest.raises(SystemExit):
         main(["evaluate", f"{path}", "-d", "dot", "-m", "AP", "--json", "-"])
     assert json.loads(capsys.readouterr().out)["measures"]["AP"]["lower"] == expected["AP"].lower
+    with pytest.raises(tp.InputError, match=r"contains sparse rows, which are no shards\. Evaluate the file alone"):
+        tp.open([path, path])
 
 
 @pytest.mark.parametrize(

@@ -230,23 +230,23 @@ def of_parts(starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated
             "them again."
         )
     terms, data = terms[: starts[-1]], data[: starts[-1]]
-    found = _look_at(starts, terms, data, shape[1])
-    if not found.inside:
+    inside, finite, ascending, nonzero = _look_at(starts, terms, data, shape[1])
+    if not inside:
         raise InputError(f"The {name} must have no entry outside of {shape[1]} dimensions. Correct the indices.")
-    if not found.finite:
+    if not finite:
         bad = int(np.argmin(np.isfinite(data)))
         raise InputError(
             f"The {name} must contain only finite numbers, but row {np.searchsorted(starts, bad, side='right') - 1} "
             f"contains {data[bad]}. Find out why the model returned it, and leave the row out or repair it."
         )
-    if not found.ascending:
+    if not ascending:
         terms, data = terms.copy(), data.copy()
         for rows in cut(np.diff(starts), AT_ONCE):
             some = slice(starts[rows.start], starts[rows.stop])
             row = np.repeat(np.arange(rows.start, rows.stop), np.diff(starts[rows.start : rows.stop + 1]))
             order = np.lexsort((terms[some], row))
             terms[some], data[some] = terms[some][order], data[some][order]
-        repeated = repeated or not _look_at(starts, terms, data, shape[1]).ascending
+        repeated = repeated or not _look_at(starts, terms, data, shape[1])[2]
     if repeated:
         raise InputError(
             f"The {name} must not have two entries of one dimension in a row, whose sum a float would round. Add "
@@ -258,33 +258,24 @@ def of_parts(starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated
             f"The {name} must have no integers beyond 2**53, which sparse rows cannot have. Divide all of them."
         )
     data = np.ascontiguousarray(data, dtype=np.float32 if small else np.float64)
-    if not found.nonzero:
+    if not nonzero:
         kept = data != 0
         starts = starts - np.searchsorted(np.flatnonzero(~kept), starts)
         terms, data = terms[kept], data[kept]
     return SparseRows(starts, np.ascontiguousarray(terms, dtype=np.int32), data, int(shape[1]))
 
 
-class Found(NamedTuple):
-    """What is true of all entries."""
-
-    inside: bool  # terms are dimensions
-    finite: bool
-    ascending: bool  # in each row
-    nonzero: bool
-
-
-def _look_at(starts: IntArray, terms: Array, data: Array, width: int) -> Found:
-    """Look at all entries once."""
+def _look_at(starts: IntArray, terms: Array, data: Array, width: int) -> tuple[bool, bool, bool, bool]:
+    """Whether terms are dimensions, weights are finite, terms ascend in each row, and no weight is 0."""
     inside, finite, nonzero, falls = True, True, True, 0
     for at in range(0, len(terms), AT_ONCE):
         own, weights, later = terms[at : at + AT_ONCE], data[at : at + AT_ONCE], terms[at + 1 : at + 1 + AT_ONCE]
         inside = inside and bool(own.min() >= 0 and own.max() < width)
         finite = finite and bool(np.isfinite(weights).all())
         nonzero = nonzero and bool((weights != 0).all())
-        falls += np.count_nonzero(later <= own[: len(later)])
+        falls += int(np.count_nonzero(later <= own[: len(later)]))
     first = np.unique(starts[(starts > 0) & (starts < len(terms))])
-    return Found(inside, finite, falls == np.count_nonzero(terms[first] <= terms[first - 1]), nonzero)
+    return inside, finite, falls == int(np.count_nonzero(terms[first] <= terms[first - 1])), nonzero
 
 
 def of_one_width(given: list[Any], passed: list[Any], width: int) -> list[Any]:

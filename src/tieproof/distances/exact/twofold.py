@@ -224,8 +224,8 @@ def of_pairs(kernel: PairKernel, sides: tuple[Rows, Rows], rows: IntArray, colum
         kernel(x, y, *places, out)
     for start in range(0, len(rows) if sides[0].sparse else 0, size := max(1, ALIGNED // sides[1].dimensions)):
         of_rows, of_columns = (side[start : start + size] for side in places)
-        pair = np.arange(len(of_rows))
-        kernel(*x.aligned(of_rows, y, of_columns), pair, pair, out[start : start + size])
+        pair, (a, b) = np.arange(len(of_rows)), x.aligned(of_rows, y, of_columns)
+        kernel(a, b, pair, pair, out[start : start + size])
     return Pair(out[:, 0].copy(), out[:, 1].copy())
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from tieproof.errors import InputError, library
 from tieproof.inputs.arrays import type_name
 from tieproof.inputs.labels import from_objects
-from tieproof.inputs.readers.columns import Entry
+from tieproof.inputs.readers.columns import SPARSE_ROWS, Entry
 from tieproof.inputs.readers.contents import from_bytes
 from tieproof.inputs.readers.location import File, Location, reading
 from tieproof.inputs.readers.sparse import of_columns
@@ -151,11 +151,10 @@ def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the columns of the table; one of lists has two axes."""
     with _opened(path) as file:
         found = [_entry(path, field, file.metadata.num_rows) for field in file.schema_arrow]
-    lists = [entry for name in SPARSE for entry in found if entry.name == name and len(entry.shape) == 2]
-    if len(lists) < 2:
+    if not set(SPARSE) <= {entry.name for entry in found if len(entry.shape) == 2}:
         return found
-    terms, weights = lists
-    return [_sparse(path, weights, SPARSE) if entry is weights else entry for entry in found if entry is not terms]
+    terms, weights = SPARSE
+    return [_sparse(path, each, SPARSE) if each.name == weights else each for each in found if each.name != terms]
 
 
 def _sparse(path: File, entry: Entry, columns: Sequence[str]) -> Entry:
@@ -167,7 +166,7 @@ def _sparse(path: File, entry: Entry, columns: Sequence[str]) -> Entry:
             values = [table.column(name).to_pylist() for name in columns]
         return of_columns(path, entry.name, values)
 
-    return entry._replace(load=load, rows=None)
+    return entry._replace(holds=SPARSE_ROWS, load=load, rows=None)
 
 
 def _entry(path: File, field: Any, count: int) -> Entry:

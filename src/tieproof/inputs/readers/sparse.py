@@ -17,7 +17,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array
 from tieproof.inputs.labels import from_objects
 from tieproof.inputs.readers import json_lists, tables
-from tieproof.inputs.readers.columns import Entry, refuse_scores
+from tieproof.inputs.readers.columns import SPARSE_ROWS, Entry, refuse_scores
 from tieproof.inputs.readers.location import AGAIN, File, broken, reading
 from tieproof.inputs.sparse_rows import as_sparse, is_sparse, of_parts
 from tieproof.ties import Array
@@ -49,7 +49,7 @@ def of_archive(path: File, entries: Mapping[str, Entry]) -> Entry:
         by_columns = _checked(path, starts, terms, parts["data"], shape[::-1])
         return by_columns.transposed()
 
-    return Entry("", (None, None), "sparse rows", load)
+    return Entry("", (None, None), SPARSE_ROWS, load)
 
 
 def csr(path: File, named: Collection[str] = ()) -> list[Entry]:
@@ -68,7 +68,7 @@ def csr(path: File, named: Collection[str] = ()) -> list[Entry]:
         weights = np.frombuffer(content, "<f4", entries, HEADER + starts.nbytes + terms.nbytes)
         return _checked(path, starts, terms, weights, (rows, width))
 
-    return [Entry("", (None, None), "sparse rows", load)]
+    return [Entry("", (None, None), SPARSE_ROWS, load)]
 
 
 def lines(path: Path, named: Collection[str] = ()) -> list[Entry]:
@@ -93,7 +93,7 @@ def lines(path: Path, named: Collection[str] = ()) -> list[Entry]:
             return of_dictionaries(path, name, values) if is_sparse(values) else as_array(values, name)
 
         shape = (len(rows), None) if several else (len(rows),)
-        return Entry(name, shape, "sparse rows" if isinstance(values[0], dict) else "values", load)
+        return Entry(name, shape, SPARSE_ROWS if isinstance(values[0], dict) else "values", load)
 
     return [entry(name, [row[name] for row in rows]) for name in rows[0]]
 
