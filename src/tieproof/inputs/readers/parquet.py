@@ -153,31 +153,29 @@ def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
         found = [_entry(path, field, file.metadata.num_rows) for field in file.schema_arrow]
     if not set(SPARSE) <= {entry.name for entry in found if len(entry.shape) == 2}:
         return found
-    terms, weights = SPARSE
-    return [_sparse(path, each, SPARSE) if each.name == weights else each for each in found if each.name != terms]
+    rows = _sparse(path, SPARSE, found[0].shape[0])
+    return [rows if entry.name == rows.name else entry for entry in found if entry.name != SPARSE[0]]
 
 
-def _sparse(path: File, entry: Entry, columns: Sequence[str]) -> Entry:
+def _sparse(path: File, columns: Sequence[str], count: int | None) -> Entry:
     """Return the sparse rows of a column of maps, or of the columns of terms and of weights."""
 
     def load() -> Any:
         with _opened(path) as file:
             table = file.read(columns=list(columns))
-            values = [table.column(name).to_pylist() for name in columns]
-        return of_columns(path, entry.name, values)
+            return of_columns(path, columns[-1], [table.column(name).to_pylist() for name in columns])
 
-    return entry._replace(holds=SPARSE_ROWS, load=load, rows=None)
+    return Entry(columns[-1], (count, None), SPARSE_ROWS, load)
 
 
 def _entry(path: File, field: Any, count: int) -> Entry:
     types = library("pyarrow.types", f"Reading {path}", "parquet")
     if types.is_map(field.type):
-        whole = Entry(field.name, (count, None), str(field.type), lambda: np.zeros((0, 0)))
-        return _sparse(path, whole, [field.name])
+        return _sparse(path, [field.name], count)
     if any(test(field.type) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list)):
         rows = _ListRows(path, field.name)
-        all_rows = (lambda: rows(0, count)) if count else lambda: np.zeros((0, 0))
-        return Entry(field.name, (count, None), str(field.type), all_rows, rows=rows)
+        whole = (lambda: rows(0, count)) if count else lambda: np.zeros((0, 0))
+        return Entry(field.name, (count, None), str(field.type), whole, rows=rows)
 
     def load() -> Array:
         with _opened(path) as file:
