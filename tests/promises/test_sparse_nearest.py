@@ -1,5 +1,6 @@
 """The nearest sparse rows, whose ties at 0 hold most items, by dictionaries and fractions."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +13,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::tieproof.InputWarning")
 
 Row = dict[str, Any]
 
-WEIGHTS = {
+WEIGHTS: dict[str, Callable[[np.random.Generator], float]] = {
     "whole": lambda random: int(random.integers(1, 4)),
     "signed": lambda random: float(random.choice([-1.0, -0.5, 0.5, 1.0])),
     "float32": lambda random: float(np.float32(random.random() + 0.01)),
