@@ -67,6 +67,16 @@ def numkong(queries: tp.MultiVectors, items: tp.MultiVectors) -> Call | None:
     return scores
 
 
+def maxsim_cpu(queries: tp.MultiVectors, items: tp.MultiVectors) -> Call | None:
+    """The float32 scores of maxsim-cpu of all pairs; None if it is not installed."""
+    try:
+        from maxsim_cpu import maxsim_scores
+    except ImportError:
+        return None
+    own, others = arrays_of(queries), items.vectors.reshape(len(items), OF_ITEM, DIMENSIONS)
+    return lambda: [maxsim_scores(query, others) for query in own]
+
+
 def arrays_of(items: tp.MultiVectors) -> list[Array]:
     """The vectors of each item."""
     return np.split(items.vectors, items.offsets[1:-1])
@@ -126,6 +136,7 @@ def timed(case: str, queries: int, items: int) -> Measured:
         "evaluate": lambda: tp.evaluate(x, labels, gallery=y, **options),
         "sentence-transformers": peer(x, labels, y, of_items),
         "numkong": numkong(x, y),
+        "maxsim-cpu": maxsim_cpu(x, y),
     }
     times = take_turns({name: call for name, call in calls.items() if call is not None})
     found = {name: float(np.median(each)) for name, each in times.items()}
@@ -143,7 +154,7 @@ def compared(case: str, queries: int, items: int) -> Measured:
     return row
 
 
-PEERS = ("sentence-transformers", "numkong")
+PEERS = ("sentence-transformers", "numkong", "maxsim-cpu")  # those that are installed
 
 
 def render(measured: Measured) -> str:

@@ -26,7 +26,7 @@ HOLDS = {
     ".safetensors": "named tensors",
     ".pt": "tensors, loaded with `weights_only=True` by torch 2.10 or later",
     ".pth": "tensors, loaded with `weights_only=True` by torch 2.10 or later",
-    ".parquet": "columns, of which one may contain the vectors as lists",
+    ".parquet": "columns, or a column of lists; maps, or `indices` and `values`, are sparse rows",
     ".csv": "columns, with or without a header",
     ".tsv": "columns, with or without a header",
     ".jsonl": "fields of dictionaries, one on each line; `vector` has the weights of terms, as Anserini writes it",

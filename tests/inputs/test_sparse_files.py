@@ -98,3 +98,55 @@ def test_lines_that_are_refused(tmp_path: Path, content: str, words: str) -> Non
     path.write_text(content)
     with pytest.raises(tp.InputError, match=words):
         read_embeddings(path)
+
+
+def parquet(path: Path, **columns: Any) -> Path:
+    pyarrow = pytest.importorskip("pyarrow")
+    pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table(columns), path / "rows.parquet")
+    return path / "rows.parquet"
+
+
+def maps(rows: Any, key: str = "string") -> Any:
+    pyarrow = pytest.importorskip("pyarrow")
+    return pyarrow.array(rows, pyarrow.map_(getattr(pyarrow, key)(), pyarrow.float32()))
+
+
+@pytest.mark.parametrize("form", ["maps", "maps of integers", "lists"])
+def test_sparse_rows_in_parquet(form: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    held = [np.flatnonzero(row)[::-1].tolist() for row in ROWS]
+    weights = [row[own].tolist() for row, own in zip(ROWS, held, strict=True)]
+    columns = {"indices": held, "values": weights, "label": LABELS}
+    if form != "lists":
+        key = "int32" if "integers" in form else "string"
+        named = held if key == "int32" else [list(map(str, own)) for own in held]
+        pairs = [list(zip(*row, strict=True)) for row in zip(named, weights, strict=True)]
+        columns = {"id": range(12), "vector": maps(pairs, key), "label": LABELS}
+    path = parquet(tmp_path, **columns)
+    expected = tp.evaluate(ROWS, LABELS, distance="dot", measures=["AP"])
+    read = tp.evaluate(read_embeddings(path), LABELS, distance="dot", measures=["AP"])
+    assert read.to_flat_dict() == expected.to_flat_dict()
+    with pytest.raises(SystemExit):
+        main(["evaluate", f"{path}", "-d", "dot", "-m", "AP", "--json", "-"])
+    assert json.loads(capsys.readouterr().out)["measures"]["AP"]["lower"] == expected["AP"].lower
+    with pytest.raises(tp.InputError, match=r"contains sparse rows, which are no shards\. Evaluate the file alone"):
+        tp.open([path])
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        (lambda: {"v": maps([[("a", 1)], [("a", 1), ("a", 2)]])}, "has a term twice in row 1"),
+        (lambda: {"v": maps([[("a", 1)], None])}, "has a null in row 1"),
+        (lambda: {"v": maps([[("a", None)]])}, "has a null in row 0"),
+        (lambda: {"v": maps([[("a", float("nan"))]])}, "contains nan"),
+        (lambda: {"indices": [[1], [2, 3]], "values": [[1.0], [2.0]]}, "has 2 indices but 1 values in row 1"),
+        (lambda: {"indices": [[1], [2, 2]], "values": [[1.0], [2.0, 3.0]]}, "has a term twice in row 1"),
+        (lambda: {"indices": [[1], None], "values": [[1.0], [2.0]]}, "has a null in row 1"),
+        (lambda: {"indices": [[1], [2]], "values": [[1.0], [None]]}, "has a null in row 1"),
+        (lambda: {"indices": [[1.5], [2.0]], "values": [[1.0], [2.0]]}, "all strings or all integers"),
+        (lambda: {"indices": [[1], [2]], "values": [["a"], ["b"]]}, "must contain real numbers"),
+    ],
+)
+def test_parquet_that_is_refused(columns: Any, words: str, tmp_path: Path) -> None:
+    with pytest.raises(tp.InputError, match=words):
+        read_embeddings(parquet(tmp_path, **columns()))

@@ -10,7 +10,7 @@ from kernel_levels import LEVELS, at
 from kernels import terms as reference
 from sparse_kernel_rows import WIDTH, rows_of
 from tieproof.distances.exact import equal, terms
-from tieproof.inputs import identities
+from tieproof.inputs import identities, sparse_rows
 from tieproof.inputs.sparse_rows import Terms
 
 levels = pytest.mark.parametrize("level", LEVELS)
@@ -42,6 +42,18 @@ def test_products_of_pairs(dtype: Any, level: str) -> None:
     found, expected = np.empty((2, 70))
     at(level, terms.products_of_term_pairs)(x, y, rows, items, found)
     reference.products_of_pairs(x, y, rows, items, expected)
+    assert found.tobytes() == expected.tobytes()
+
+
+@levels
+@both_types
+def test_pairs_are_aligned(dtype: Any, level: str) -> None:
+    random = np.random.default_rng(8)
+    x, y = rows_of(random, 12, dtype), rows_of(random, 5, dtype)
+    rows, items = random.integers(12, size=30), random.integers(5, size=30)
+    found, expected = np.zeros((2, 2, 30, 2 * WIDTH), dtype=dtype)
+    at(level, sparse_rows.align_terms)(x, y, rows, items, *found)
+    reference.aligned(x, y, rows, items, *expected)
     assert found.tobytes() == expected.tobytes()
 
 

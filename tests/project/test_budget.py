@@ -17,9 +17,9 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 8_836,
-    "distances": 4_603,
-    "engine": 4_755,
+    "inputs": 8_914,
+    "distances": 4_618,
+    "engine": 4_778,
     "native": 845,
     "measures": 6_340,
     "show": 1_494,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 64_742
-LINES_OF_KERNELS = 7_668
+LINES_OF_SOURCE = 64_858
+LINES_OF_KERNELS = 7_686
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 66_889
+LINES_OF_TESTS = 67_149
 
 
 def lines_in(folder: Path, *endings: str) -> int:

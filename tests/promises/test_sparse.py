@@ -1,6 +1,6 @@
 """Sparse rows: exact orders, the same bits as dense rows and in any order, from any form of the rows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -198,32 +198,6 @@ def test_batches(form: Any) -> None:
     one.update(form(rows[6:8]), labels[5:7], [5, 6])
     with pytest.raises(tp.InputError, match="Index 5 was given twice, with different embeddings"):
         one.compute()
-
-
-def pairs_of(rows: Any) -> Any:
-    return tp.det_curve_of_pairs([1, 0, 1, 0, 1], embeddings=(rows, rows))
-
-
-ONLY_DENSE: dict[str, Callable[[Any], Any]] = {
-    "fnmr_at_fmr": lambda rows: tp.fnmr_at_fmr(rows, range(5)),
-    "open_set_identification": lambda rows: tp.open_set_identification(rows, range(5)),
-    "det_curve_of_pairs": pairs_of,
-    "pcf": lambda rows: tp.pcf(rows),
-    "truth": lambda rows: tp.truth(rows, rows, 2, out="unused"),
-    "examine_truth": lambda rows: tp.examine_truth([[0]] * 5, rows, rows),
-    "noise": lambda rows: tp.evaluate(np.eye(5), range(5), noise=rows),
-    "tp.noise": lambda rows: tp.noise(rows, rows, range(5)),
-}
-
-
-ONLY_DENSE_SAYS = "must not be .* which rank sparse rows|noise cannot be combined with sparse rows"
-
-
-@pytest.mark.parametrize("form", [sparse.csr_array, as_dictionaries])
-@pytest.mark.parametrize("name", ONLY_DENSE)
-def test_calls_that_take_only_dense_rows_say_so(name: str, form: Any) -> None:
-    with pytest.raises(tp.InputError, match=ONLY_DENSE_SAYS):
-        ONLY_DENSE[name](form(np.eye(5)))
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,9 @@ CASES: dict[str, Case] = {
     "a truth of items of several vectors": Case(
         lambda: tp.truth(SEVERAL, SEVERAL, 2, distance="maxsim", out="truth"), r"must have one vector for each item"
     ),
+    "a truth of lists of arrays": Case(
+        lambda: tp.truth([GOOD, GOOD[:2]], GOOD, 2, out="truth"), r"queries must have one vector.*a list of arrays"
+    ),
     "masked embeddings": Case(evaluate(np.ma.masked_equal(GOOD, 3.0)), r"embeddings must not have masked entries"),
     "lists of integers that NumPy turns into floats": Case(
         evaluate([[2**63 + 1, -1]] * 6), r"integers that float64 cannot represent"

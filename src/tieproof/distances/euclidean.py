@@ -32,6 +32,8 @@ from tieproof.distances.near_duplicates import centered
 from tieproof.distances.space import FLOAT32, FLOAT64, Error, KeyScale, NearnessForm, Resources
 from tieproof.ties import FloatArray, IntArray
 
+SUMMANDS = 2  # a difference of sparse rows has at most so many times as many entries as a row
+
 
 class Euclidean(InnerSpace):
     """Keys: 2 x.y - |y|^2, with both sides divided by the same number."""
@@ -140,7 +142,7 @@ class SquaredEuclideanGauge(SpaceGauge):
         if not are_direct(*sides):
             return None
         number = of_pairs(twofold_squares, sides, rows, columns)
-        return number, sum_error(self.space.items.dimensions) * number.hi
+        return number, sum_error(SUMMANDS * self.space.items.dimensions) * number.hi
 
     def values_of_pairs(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return |x|^2 + |y|^2 - 2 x.y of pairs of divided rows."""
@@ -191,7 +193,7 @@ class EuclideanGauge(SquaredEuclideanGauge):
         if squares is None:
             return None
         number = root(squares[0])
-        return number, sum_error(self.space.items.dimensions) * number.hi
+        return number, sum_error(SUMMANDS * self.space.items.dimensions) * number.hi
 
     def key_of(self, distance: Fraction) -> Fraction:
         """Return the square; a negative distance gets a key below all others."""

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tieproof.distances.codes import CodedTile
 from tieproof.distances.space import NearnessForm, Space
 from tieproof.engine.structures import Places, Targets, Tile
+from tieproof.engine.zeros import compared_ones
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
@@ -150,10 +151,11 @@ def nearer(space: Space, rows: IntArray, kept: Kept, queries: IntArray, k: int) 
         count = np.bincount(found.query, minlength=len(rows))
         if (count <= k).all():
             break
-        keys = keys_of(rows[found.query], found.item)
+        compared, number = compared_ones(space, found.query, found.value)
+        keys = keys_of(rows[found.query[compared]], found.item[compared])
         if keys is None:
             continue
-        low, high = keys[0] - keys[1], keys[0] + keys[1]
+        low, high = (keys[0] - keys[1])[number], (keys[0] + keys[1])[number]
         surely = np.empty(len(rows))
         floors(np.concatenate([[0], np.cumsum(count)]), low, k, surely)
         found = found.where(~(high < surely[found.query]))

@@ -18,6 +18,7 @@ from tieproof.engine.ranked import left_out
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.rounded import RoundedSpace
 from tieproof.engine.structures import Tile
+from tieproof.engine.zeros import compared_ones
 from tieproof.inputs.relevance_by_labels import Unjudged
 from tieproof.native.threads import cut, for_each, in_order
 from tieproof.ties import BoolArray, FloatArray, IntArray
@@ -279,9 +280,15 @@ class QueryStripe:
         """The candidates of each query, nearest first, and whether a tie starts at each of them."""
         if not len(found.query):
             return found, np.zeros(0, dtype=np.bool_)
-        ordered = exact_order(self.space, self.rows, found.query, found.item)
-        starts_tie = ordered.starts_tie | (np.diff(found.query, prepend=-1) > 0)
-        return found.where(ordered.order), starts_tie
+        compared, number = compared_ones(self.space, found.query, found.value)
+        ordered = exact_order(self.space, self.rows, found.query[compared], found.item[compared])
+        place = np.empty_like(ordered.order)
+        place[ordered.order] = np.arange(len(place))
+        order = np.argsort(place[number], kind="stable")
+        first = np.diff(number[order], prepend=-1) != 0
+        starts_tie = np.diff(found.query, prepend=-1) > 0
+        starts_tie[first] |= ordered.starts_tie
+        return found.where(order), starts_tie
 
     def ranked_items(self, found: Candidates) -> tuple[IntArray, IntArray | None]:
         """How many items each row has that its query ranks, and the excluded items if some row has fewer than all.

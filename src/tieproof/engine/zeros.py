@@ -12,7 +12,7 @@ from tieproof.engine.pieces import NearPairs
 from tieproof.engine.structures import Targets, Undecided
 from tieproof.inputs.sparse_rows import Terms
 from tieproof.native.calls import Output, native
-from tieproof.ties import Array, IntArray, SmallIntArray
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray, SmallIntArray
 
 
 class Zeros:
@@ -46,6 +46,20 @@ class Zeros:
         """One item for each query, with the weight of all, among its so many thresholds."""
         query = np.flatnonzero((self.count > 0) & (length > 0))
         return Undecided(query, self.item[query], self.count[query], np.zeros_like(query), length[query])
+
+
+def compared_ones(space: Space, query: IntArray, value: FloatArray) -> tuple[BoolArray, IntArray]:
+    """Which pairs of ascending queries have to be compared, and the number among these of the one for each pair.
+
+    value : the entries of tiles; of the zeros of a query, the first one stands for all
+    """
+    zeros = np.flatnonzero((value == 0) & np.signbit(value) & space.zeros_tie)
+    new = np.diff(query[zeros], prepend=-1) > 0
+    compared = np.ones(len(query), dtype=np.bool_)
+    compared[zeros[~new]] = False
+    number = np.cumsum(compared) - 1
+    number[zeros] = number[zeros[new]][np.cumsum(new) - 1]
+    return compared, number
 
 
 def list_sharing(space: Space, rows: slice, items: slice, room: NearPairs) -> tuple[int, IntArray, IntArray]:

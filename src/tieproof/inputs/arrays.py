@@ -67,11 +67,7 @@ def _with_any_alignment(values: Any, name: str) -> Array:
     if type(values).__name__ == "LazyFrame":
         raise InputError(f"The {name} must not be a lazy frame (LazyFrame), which has no rows yet. Call .collect().")
     if type(values).__name__ == "MultiVectors":
-        raise InputError(
-            f"The {name} must have one vector for each item, not several ({values!r}), which only tp.evaluate, "
-            "tp.nearest, tp.knn_accuracy and Evaluator rank, by distance='maxsim' or 'meanmaxsim'. Pass one vector "
-            "for each item."
-        )
+        raise _of_several(name, repr(values))
     if type(values).__module__.partition(".")[0] == "h5py":
         from tieproof.inputs.readers.hdf5_storage import check_stored
         from tieproof.inputs.readers.location import Location
@@ -83,12 +79,22 @@ def _with_any_alignment(values: Any, name: str) -> Array:
             return np.from_dlpack(given)
         array = np.asarray(given)
     except (ValueError, TypeError, RuntimeError, BufferError, OverflowError) as error:
+        if isinstance(values, list | tuple) and {getattr(each, "ndim", 0) for each in values} == {2}:
+            raise _of_several(name, "a list of arrays of different shapes") from None
         raise InputError(
             f"The {name} could not be read as an array ({error}). Pass a NumPy array, a torch tensor, or rows of "
             "equal length."
         ) from None
     _check_integers(given, array, name)
     return array
+
+
+def _of_several(name: str, what: str) -> InputError:
+    """The refusal of items of several vectors."""
+    return InputError(
+        f"The {name} must have one vector for each item, not several ({what}), which only tp.evaluate, tp.nearest, "
+        "tp.knn_accuracy and Evaluator rank, by distance='maxsim' or 'meanmaxsim'. Pass one vector for each item."
+    )
 
 
 def is_tensor(values: Any) -> bool:

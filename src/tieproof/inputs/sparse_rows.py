@@ -8,6 +8,8 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import DICTIONARIES, as_numbers, is_tensor, sparse_form
 from tieproof.inputs.relevance import ranges
+from tieproof.native.calls import Output, native
+from tieproof.native.threads import cut
 from tieproof.ties import Array, IntArray, SmallIntArray
 
 MOST_TERMS = 2**31 - 1
@@ -15,6 +17,8 @@ MOST_TERMS = 2**31 - 1
 
 EXACT = 2.0**53
 """Integers up to here are exact in float64."""
+
+AT_ONCE = 2**16  # about how many entries are looked at or sorted at a time, which fit into a cache
 
 
 class Terms(NamedTuple):
@@ -100,15 +104,17 @@ class SparseRows:
         values[held], terms[held] = self.values[entries], self.terms[entries]
         return values, terms
 
-    def among(self, terms: SmallIntArray) -> Array:
-        """The rows as an array of these dimensions, ascending, which hold all entries."""
-        out = np.zeros((len(self), len(terms)), dtype=self.dtype)
-        out[np.repeat(np.arange(len(self)), np.diff(self.starts)), np.searchsorted(terms, self.terms)] = self.values
-        return out
+    def aligned(self, rows: IntArray, others: "SparseRows", columns: IntArray) -> tuple[Array, Array]:
+        """Pairs of one of these rows and one of others, as arrays in which entries of one term have one place."""
+        length = self.starts[rows + 1] - self.starts[rows] + others.starts[columns + 1] - others.starts[columns]
+        x, y = np.zeros((2, len(rows), int(length.max(initial=1))), dtype=self.dtype)
+        align_terms(self.entries, others.entries, rows, columns, x, y)
+        return x, y
 
     def astype(self, dtype: Any) -> "SparseRows":
         """Convert the numbers to another type."""
-        return SparseRows(self.starts, self.terms, self.values.astype(dtype), self.shape[1], self.longest)
+        values = self.values.astype(dtype, copy=False)
+        return SparseRows(self.starts, self.terms, values, self.shape[1], self.longest)
 
     def transposed(self) -> "SparseRows":
         """The columns as rows."""
@@ -137,6 +143,11 @@ class SparseRows:
     def __repr__(self) -> str:
         """The numbers of rows, dimensions and entries."""
         return f"SparseRows({len(self):,} of {self.shape[1]:,} dimensions, {self.size:,} entries)"
+
+
+@native
+def align_terms(x: Terms, y: Terms, rows: IntArray, items: IntArray, a: Output[Array], b: Output[Array]) -> None:
+    """Write the values of x[rows[p]] and y[items[p]] to a[p] and b[p], which are 0 before: each term to one place."""
 
 
 def is_sparse(values: Any) -> bool:
@@ -215,45 +226,56 @@ def of_parts(starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated
         or starts[-1] > min(len(terms), len(data))
     ):
         raise InputError(
-            f"The {name} are damaged: where rows start, terms and weights contradict each other. Make them again."
+            f"The {name} must not be damaged, but where rows start, terms and weights contradict each other. Make "
+            "them again."
         )
     terms, data = terms[: starts[-1]], data[: starts[-1]]
-    if len(terms) and not (terms.min() >= 0 and terms.max() < shape[1]):
-        raise InputError(f"The {name} have an entry outside of their {shape[1]} dimensions. Correct the indices.")
-    finite = np.isfinite(data)
-    if not finite.all():
-        bad = int(np.argmin(finite))
+    inside, finite, ascending, nonzero = _look_at(starts, terms, data, shape[1])
+    if not inside:
+        raise InputError(f"The {name} must have no entry outside of {shape[1]} dimensions. Correct the indices.")
+    if not finite:
+        bad = int(np.argmin(np.isfinite(data)))
         raise InputError(
             f"The {name} must contain only finite numbers, but row {np.searchsorted(starts, bad, side='right') - 1} "
             f"contains {data[bad]}. Find out why the model returned it, and leave the row out or repair it."
         )
-    ascending = np.append(terms[1:] > terms[:-1], True)
-    ascending[starts[1:][starts[1:] > 0] - 1] = True  # the last entry of a row has none behind it
-    if not ascending.all():
-        row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-        order = np.lexsort((terms, row))
-        terms, data = terms[order], data[order]
-        twice = np.flatnonzero((np.diff(terms) == 0) & (np.diff(row) == 0))
-        repeated = repeated or len(twice) > 0
+    if not ascending:
+        terms, data = terms.copy(), data.copy()
+        for rows in cut(np.diff(starts), AT_ONCE):
+            some = slice(starts[rows.start], starts[rows.stop])
+            row = np.repeat(np.arange(rows.start, rows.stop), np.diff(starts[rows.start : rows.stop + 1]))
+            order = np.lexsort((terms[some], row))
+            terms[some], data[some] = terms[some][order], data[some][order]
+        repeated = repeated or not _look_at(starts, terms, data, shape[1])[2]
     if repeated:
         raise InputError(
-            f"The {name} have two entries of one dimension in a row, whose sum a float would round. Add them up "
-            "first, as .sum_duplicates() and .coalesce() do."
+            f"The {name} must not have two entries of one dimension in a row, whose sum a float would round. Add "
+            "them up first, as .sum_duplicates() and .coalesce() do."
         )
     small = data.dtype.itemsize < 4 or data.dtype == np.float32
-    if (
-        data.dtype.kind in "iu"
-        and data.dtype.itemsize == 8
-        and len(data)
-        and np.abs(data.astype(float)).max() >= EXACT
-    ):
-        raise InputError(f"The {name} have integers beyond 2**53, which sparse rows cannot have. Divide all of them.")
+    if data.dtype.kind in "iu" and max(-int(data.min(initial=0)), int(data.max(initial=0))) >= EXACT:
+        raise InputError(
+            f"The {name} must have no integers beyond 2**53, which sparse rows cannot have. Divide all of them."
+        )
     data = np.ascontiguousarray(data, dtype=np.float32 if small else np.float64)
-    if (data == 0).any():
+    if not nonzero:
         kept = data != 0
-        starts = np.append(0, np.cumsum(kept))[starts]
+        starts = starts - np.searchsorted(np.flatnonzero(~kept), starts)
         terms, data = terms[kept], data[kept]
     return SparseRows(starts, np.ascontiguousarray(terms, dtype=np.int32), data, int(shape[1]))
+
+
+def _look_at(starts: IntArray, terms: Array, data: Array, width: int) -> tuple[bool, bool, bool, bool]:
+    """Whether terms are dimensions, weights are finite, terms ascend in each row, and no weight is 0."""
+    inside, finite, nonzero, falls = True, True, True, 0
+    for at in range(0, len(terms), AT_ONCE):
+        own, weights, later = terms[at : at + AT_ONCE], data[at : at + AT_ONCE], terms[at + 1 : at + 1 + AT_ONCE]
+        inside = inside and bool(own.min() >= 0 and own.max() < width)
+        finite = finite and bool(np.isfinite(weights).all())
+        nonzero = nonzero and bool((weights != 0).all())
+        falls += int(np.count_nonzero(later <= own[: len(later)]))
+    first = np.unique(starts[(starts > 0) & (starts < len(terms))])
+    return inside, finite, falls == int(np.count_nonzero(terms[first] <= terms[first - 1])), nonzero
 
 
 def of_one_width(given: list[Any], passed: list[Any], width: int) -> list[Any]:

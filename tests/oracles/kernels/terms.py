@@ -35,6 +35,14 @@ def products_of_pairs(x: Any, y: Any, rows: Array, items: Array, out: Array) -> 
         out[pair] = sum(common, 0.0) if common else -0.0
 
 
+def aligned(x: Any, y: Any, rows: Array, items: Array, of_rows: Array, of_items: Array) -> None:
+    """The values of both rows of each pair, in places of the terms that one of them has."""
+    for pair, (row, item) in enumerate(zip(rows, items, strict=True)):
+        own, others = entries_of(x, row), entries_of(y, item)
+        for place, term in enumerate(sorted({*own, *others})):
+            of_rows[pair, place], of_items[pair, place] = own.get(term, 0), others.get(term, 0)
+
+
 def divided(rows: Any, chosen: Array, divisor: Array, norm: Array) -> list[tuple[int, float]]:
     """The entries of the chosen rows, each divided by its divisor and then by its norm."""
     by = zip(chosen, divisor.tolist(), norm.tolist(), strict=True)

@@ -92,9 +92,9 @@ class Rows:
         This is the case if no product can overflow or underflow, and all divisors are powers of two.
         """
         array = self.embeddings
-        if self.sparse or array.dtype not in (np.float32, np.float64) or not array.flags.c_contiguous:
+        if array.dtype not in (np.float32, np.float64) or (np.frexp(self.divisor)[0] != 0.5).any():
             return False
-        if not array.flags.aligned or (np.frexp(self.divisor)[0] != 0.5).any():
+        if not (self.sparse or (array.flags.c_contiguous and array.flags.aligned)):
             return False
         sane = self.smallest.min() > 2.0**-400 and self.largest.max() < 2.0**400
         return bool(array.dtype == np.float32 or sane)

@@ -27,7 +27,6 @@ PlaceSums = npt.NDArray[np.int64]  # (p, m): m exact sums as in `Sums`, but with
 
 LARGEST_BATCH = 2**22  # the largest number of entries in a batch of rows, or of sums of pairs: 32 MiB
 LARGEST_BITS = 450  # squared norms with more bits could overflow float64 when they are squared
-SPREAD = 64  # how many times as many dimensions as a sparse row has entries are supposed to occur in a batch of rows
 
 KEY_ERROR = 2.0**-51
 """The relative error, for each digit, of rounding a key to float64: two roundings, and a margin of two more."""
@@ -268,9 +267,10 @@ class ExactRows:
 
     def batches(self, rows: IntArray, columns: IntArray, key_length: int) -> Iterator[PairBatch]:
         """Yield the pairs in batches that fit into memory; each key has `key_length` digits."""
-        wide = min(self.items.embeddings.shape[1], SPREAD * self.items.dimensions) if self.items.sparse else None
-        of_row = (self.largest_top + 1) * (wide or self.items.dimensions)
-        for x, y in self.parts(rows, columns, of_row, 4 * self.places + key_length):
+        of_row, of_pair = (self.largest_top + 1) * self.items.dimensions, 4 * self.places + key_length
+        if self.items.sparse:  # each pair has two rows of its own, with room for the terms of both
+            of_row, of_pair = 0, of_pair + 4 * of_row
+        for x, y in self.parts(rows, columns, of_row, of_pair):
             yield self.batch(*x, *y)
 
     def parts(self, rows: IntArray, columns: IntArray, of_row: int, of_pair: int) -> Iterator[tuple[Places, Places]]:
@@ -290,11 +290,10 @@ class ExactRows:
     def batch(self, x_rows: IntArray, row_places: IntArray, y_rows: IntArray, column_places: IntArray) -> PairBatch:
         """The slices of the pairs' distinct rows minus the common row, and each pair's indices in them."""
         if self.items.sparse:
-            chosen = ((self.queries, x_rows), (self.items, y_rows))
-            sides = [side.embeddings[side.first[some]] for side, some in chosen]
-            used = np.unique(np.concatenate([side.terms for side in sides]))
-            cut_x, cut_y = self.cut(*([side.among(used).astype(np.float64)] for side in sides))
-            return PairBatch(cut_x, cut_y, row_places, column_places)
+            of_rows, of_columns = self.queries.first[x_rows[row_places]], self.items.first[y_rows[column_places]]
+            pairs = self.queries.embeddings.aligned(of_rows, self.items.embeddings, of_columns)
+            cut_x, cut_y = self.cut(*([side.astype(np.float64)] for side in pairs))
+            return PairBatch(cut_x, cut_y, *np.tile(np.arange(len(of_rows)), (2, 1)))
         center = self.center[0]
         x, y = (
             differences(side.raw(chosen), center.astype(side.embeddings.dtype), self.halved)

@@ -12,9 +12,10 @@ from tieproof.distances.exact import bounds
 from tieproof.distances.exact.rows import Rows
 from tieproof.inputs.sparse_rows import Terms
 from tieproof.native.calls import Output, native
+from tieproof.native.threads import cut
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
-AT_ONCE = 2**20  # about the number of entries that are converted at a time
+AT_ONCE, IN_CACHE = 2**20, 2**16  # about the numbers of entries that are compared, and divided, at a time
 ITEMS_AT_ONCE = 16  # the number of items whose products a kernel computes before it writes them
 
 
@@ -68,10 +69,14 @@ def terms_of(rows: Rows, some: IntArray, dtype: Any, norm: FloatArray | None = N
     """The divided entries of some distinct rows; `norm` divides them, too."""
     given, own = rows.embeddings, rows.first[some]
     starts = np.append(0, np.cumsum(given.starts[own + 1] - given.starts[own]))
-    term, value = np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1])
-    lengths = np.ones(len(some)) if norm is None else norm[some]
-    divide_terms(given.entries, own, rows.divisor[some], lengths, term, value)
-    return Terms(starts, term, value.astype(dtype, copy=False))
+    term, value = np.empty(starts[-1], dtype=np.int32), np.empty(starts[-1], dtype=dtype)
+    divisor, lengths = rows.divisor[some], np.ones(len(some)) if norm is None else norm[some]
+    for part in cut(np.diff(starts), IN_CACHE):
+        span = slice(starts[part.start], starts[part.stop])
+        quotients = np.empty(span.stop - span.start)
+        divide_terms(given.entries, own[part], divisor[part], lengths[part], term[span], quotients)
+        value[span] = quotients
+    return Terms(starts, term, value)
 
 
 def inverted(x: Terms, y: Terms, width: int) -> tuple[Postings, Terms]:

@@ -209,11 +209,20 @@ def twofold_squares(
 PairKernel = Callable[[Array, Array, IntArray, IntArray, npt.NDArray[np.float64]], None]
 
 
+ALIGNED = 2**18  # about how many entries of sparse rows are aligned at a time
+
+
 def of_pairs(kernel: PairKernel, sides: tuple[Rows, Rows], rows: IntArray, columns: IntArray) -> Pair:
     """The numbers of pairs of distinct rows, not divided, by one of the kernels."""
     out = np.empty((len(rows), 2))
     x, y = (side.embeddings for side in sides)
-    kernel(x, y, sides[0].first[rows], sides[1].first[columns], out)
+    places = sides[0].first[rows], sides[1].first[columns]
+    if not sides[0].sparse:
+        kernel(x, y, *places, out)
+    for start in range(0, len(rows) if sides[0].sparse else 0, size := max(1, ALIGNED // sides[1].dimensions)):
+        of_rows, of_columns = (side[start : start + size] for side in places)
+        pair, (a, b) = np.arange(len(of_rows)), x.aligned(of_rows, y, of_columns)
+        kernel(a, b, pair, pair, out[start : start + size])
     return Pair(out[:, 0].copy(), out[:, 1].copy())
 
 
@@ -223,5 +232,5 @@ def are_direct(queries: Rows, items: Rows) -> bool:
 
 
 def sum_error(dimensions: int) -> float:
-    """The bound of the kernels' errors, relative to the sum of the products' absolute values (README, 12)."""
+    """The bound of the kernels' errors, relative to the sum of the summands' absolute values (README, 12)."""
     return (dimensions + 16) ** 2 * 2.0**-103

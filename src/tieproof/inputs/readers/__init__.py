@@ -11,8 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_embeddings
 from tieproof.inputs.multi_vectors import as_multi_vectors, is_multi_vectors
@@ -135,7 +133,7 @@ def read_confidences(location: PathLike) -> Array:
     """Read confidences, numbers of shape (n,), as stored; those in text become the nearest float64."""
     where = split(location)
     entry = choose(entries_of(where), where, "confidences")
-    return stored_confidences(np.asarray(entry.load()), Location(where.path, entry.name))
+    return stored_confidences(entry.load(), Location(where.path, entry.name))
 
 
 def column_of(location: PathLike, wanted: str) -> str | None:

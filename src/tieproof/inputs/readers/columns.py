@@ -35,6 +35,8 @@ _ENDING = re.compile(f"[^a-z0-9]({'|'.join(_ENDINGS)})$")
 _COORDINATES = ("x", "y")  # if both have one axis
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
 
+SPARSE_ROWS = "sparse rows"  # what entries of them hold
+
 MOST_LISTED = 20
 
 

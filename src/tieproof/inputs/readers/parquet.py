@@ -1,4 +1,4 @@
-"""Parquet files: columns of numbers or strings, and a column of lists, of which a few rows can be read at a time."""
+"""Parquet files: columns of numbers or strings, sparse rows, and a column of lists, read some rows at a time."""
 
 from bisect import bisect_right
 from collections import deque
@@ -14,12 +14,15 @@ import numpy as np
 from tieproof.errors import InputError, library
 from tieproof.inputs.arrays import is_rounded, type_name
 from tieproof.inputs.labels import from_objects
-from tieproof.inputs.readers.columns import Entry
+from tieproof.inputs.readers.columns import SPARSE_ROWS, Entry
 from tieproof.inputs.readers.location import File, Location, reading
+from tieproof.inputs.readers.sparse import of_columns
 from tieproof.inputs.readers.text import from_bytes
 from tieproof.ties import Array
 
 PARQUET = "a Parquet file (.parquet)"
+
+SPARSE = "indices", "values"  # the columns of lists that are sparse rows together
 
 BATCH = 2**21  # the number of bytes that are decoded at a time
 
@@ -137,11 +140,28 @@ class _ListRows:
 def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the columns of the table; one of lists has two axes."""
     with _opened(path) as file:
-        return [_entry(path, field, file.metadata.num_rows) for field in file.schema_arrow]
+        found = [_entry(path, field, file.metadata.num_rows) for field in file.schema_arrow]
+    if not set(SPARSE) <= {entry.name for entry in found if len(entry.shape) == 2}:
+        return found
+    rows = _sparse(path, SPARSE, found[0].shape[0])
+    return [rows if entry.name == rows.name else entry for entry in found if entry.name != SPARSE[0]]
+
+
+def _sparse(path: File, columns: Sequence[str], count: int | None) -> Entry:
+    """Return the sparse rows of a column of maps, or of the columns of terms and of weights."""
+
+    def load() -> Any:
+        with _opened(path) as file:
+            table = file.read(columns=list(columns))
+            return of_columns(path, columns[-1], [table.column(name).to_pylist() for name in columns])
+
+    return Entry(columns[-1], (count, None), SPARSE_ROWS, load)
 
 
 def _entry(path: File, field: Any, count: int) -> Entry:
     types = library("pyarrow.types", f"Reading {path}", "parquet")
+    if types.is_map(field.type):
+        return _sparse(path, [field.name], count)
     if any(test(field.type) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list)):
         rows = _ListRows(path, field.name)
         whole = (lambda: rows(0, count)) if count else lambda: np.zeros((0, 0))

@@ -1,9 +1,10 @@
-"""Sparse rows in files: archives of SciPy's save_npz, .csr of big-ann-benchmarks, and JSON on lines.
+"""Sparse rows in files: archives of SciPy's save_npz, .csr of big-ann-benchmarks, JSON on lines, and Parquet.
 
 A .csr file is three int64, the numbers of rows, of dimensions and of entries; then where the rows begin as int64, the
 dimensions of the entries as int32, and their weights as float32, all little-endian.
 
-A line of JSON is {"id": …, "vector": {term: weight}}, as Anserini, Pyserini and the scripts of SPLADE write it.
+A line of JSON is {"id": …, "vector": {term: weight}}, as Anserini, Pyserini and the scripts of SPLADE write it. A
+Parquet file has a column of maps from terms to weights, or the lists `indices` and `values`.
 """
 
 from collections.abc import Collection, Mapping
@@ -16,7 +17,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array
 from tieproof.inputs.labels import from_objects
 from tieproof.inputs.readers import json_lists, tables
-from tieproof.inputs.readers.columns import Entry, refuse_scores
+from tieproof.inputs.readers.columns import SPARSE_ROWS, Entry, refuse_scores
 from tieproof.inputs.readers.location import AGAIN, File, broken, reading
 from tieproof.inputs.sparse_rows import as_sparse, is_sparse, of_parts
 from tieproof.ties import Array
@@ -48,7 +49,7 @@ def of_archive(path: File, entries: Mapping[str, Entry]) -> Entry:
         by_columns = _checked(path, starts, terms, parts["data"], shape[::-1])
         return by_columns.transposed()
 
-    return Entry("", (None, None), "sparse rows", load)
+    return Entry("", (None, None), SPARSE_ROWS, load)
 
 
 def csr(path: File, named: Collection[str] = ()) -> list[Entry]:
@@ -67,7 +68,7 @@ def csr(path: File, named: Collection[str] = ()) -> list[Entry]:
         weights = np.frombuffer(content, "<f4", entries, HEADER + starts.nbytes + terms.nbytes)
         return _checked(path, starts, terms, weights, (rows, width))
 
-    return [Entry("", (None, None), "sparse rows", load)]
+    return [Entry("", (None, None), SPARSE_ROWS, load)]
 
 
 def lines(path: Path, named: Collection[str] = ()) -> list[Entry]:
@@ -89,15 +90,40 @@ def lines(path: Path, named: Collection[str] = ()) -> list[Entry]:
         def load() -> Any:
             if not several:
                 return from_objects(values, f"{name} of {path}")
-            try:
-                return values if is_sparse(values) and as_sparse(values, name, {}) else as_array(values, name)
-            except InputError as error:
-                raise InputError(f"{path}: {error}") from None
+            return of_dictionaries(path, name, values) if is_sparse(values) else as_array(values, name)
 
         shape = (len(rows), None) if several else (len(rows),)
-        return Entry(name, shape, "sparse rows" if isinstance(values[0], dict) else "values", load)
+        return Entry(name, shape, SPARSE_ROWS if isinstance(values[0], dict) else "values", load)
 
     return [entry(name, [row[name] for row in rows]) for name in rows[0]]
+
+
+def of_dictionaries(path: File, name: str, values: list[Any]) -> Any:
+    """Return dictionaries {term: weight}, checked; errors name the file."""
+    try:
+        as_sparse(values, name, {})
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    return values
+
+
+def of_columns(path: File, name: str, columns: list[list[Any]]) -> Any:
+    """Return the dictionaries of a column of maps, as lists of pairs, or of a column of terms and one of weights."""
+    rows = []
+    for number, parts in enumerate(zip(*columns, strict=True)):
+        if None not in parts and len({*map(len, parts)}) > 1:
+            raise InputError(
+                f"{path} has {len(parts[0])} indices but {len(parts[1])} values in row {number}. Write a value for "
+                "each index."
+            )
+        pairs = [] if None in parts else parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
+        row = dict(pairs)
+        if None in (*parts, *row, *row.values()):
+            raise InputError(f"{path}:{name} has a null in row {number}. Fill it in, or leave the item out.")
+        if len(row) < len(pairs):
+            raise InputError(f"{path}:{name} has a term twice in row {number}. Add up its weights first.")
+        rows.append(row)
+    return of_dictionaries(path, name, rows)
 
 
 def _checked(path: File, starts: Array, terms: Array, weights: Array, shape: tuple[int, ...]) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import type_name
+from tieproof.inputs.arrays import as_array, type_name
 from tieproof.inputs.identities import exact_below
 from tieproof.inputs.labels import as_labels, check_code_points, check_unrounded, from_objects
 from tieproof.inputs.readers.columns import Entry, holds, refuse_scores
@@ -85,6 +85,7 @@ def read(location: str | os.PathLike[str] | Piped, name: str, value: str) -> dic
 def stored_labels(array: Array, where: Location, stored: str | None = None) -> Array:
     """Return labels (n,) as integers or strings, or 0/1 (n, c); `stored` is the type of other floats in the file."""
     name = f"labels of {where}"
+    array = as_array(array, name)
     array = np.asarray(array, array.dtype.newbyteorder("="))
     if array.size == 0:
         raise InputError(f"{where} contains no labels: its shape is {array.shape}; give at least one.")
@@ -103,6 +104,7 @@ def stored_labels(array: Array, where: Location, stored: str | None = None) -> A
 
 def stored_confidences(array: Array, where: Location) -> Array:
     """Return numbers as stored, a single row or column as one axis; text becomes the nearest float64."""
+    array = as_array(array, f"confidences of {where}")
     if array.ndim == 2 and 1 in array.shape:
         array = array.reshape(-1)
     if array.dtype.kind == "S":

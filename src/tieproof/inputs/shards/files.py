@@ -15,7 +15,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_embeddings
 from tieproof.inputs.readers import FILE_FORMATS, entries_of
-from tieproof.inputs.readers.columns import NAMES, Entry, RowReader, choose, listing
+from tieproof.inputs.readers.columns import NAMES, SPARSE_ROWS, Entry, RowReader, choose, listing
 from tieproof.inputs.readers.location import (
     File,
     Location,
@@ -212,6 +212,8 @@ def _rows_of(entry: Entry, file: File) -> RowReader:
         raise InputError(
             f"{where} has the shape {entry.shape}; embeddings have the shape (n, d), one vector a row: reshape them."
         )
+    if entry.holds == SPARSE_ROWS:
+        raise InputError(f"{where} contains sparse rows, which are no shards. Evaluate the file alone.")
     if entry.rows is None:
         raise InputError(
             f"{where} contains {entry.holds}, which cannot be read row by row; save it again as numbers, with each "
