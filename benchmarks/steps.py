@@ -2,7 +2,7 @@
 
     python benchmarks/steps.py
 
-The cases and the sizes are those of product.py. Without perf, nothing is measured.
+The cases are those of product.py. Without perf, nothing is measured.
 """
 
 import os
@@ -12,11 +12,12 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections import Counter
 from pathlib import Path
 
 from measuring import Call, Measured, parse, report, table, where
-from product import SIZES, cases
+from product import cases
+
+SIZES = {"count": 8_000, "dimensions": 512}
 
 STEPS = {
     "pages": r"\[k\]",
@@ -46,10 +47,10 @@ def shares(call: Call) -> dict[str, float]:
             recording.send_signal(signal.SIGINT)
         show = ["perf", "report", "--stdio", "--no-children", "--input", file, "--fields", "overhead,sym"]
         text = subprocess.run(show, capture_output=True, text=True, check=True).stdout
-    found: Counter[str] = Counter()
+    found = dict.fromkeys(STEPS, 0.0)
     for share, function in re.findall(r"^ *([\d.]+)% +(.+?) *$", text, re.MULTILINE):
         found[next(step for step, names in STEPS.items() if re.search(names, function))] += float(share) / 100
-    return {step: found[step] for step in STEPS}
+    return found
 
 
 def render(measured: Measured) -> str:

@@ -38,8 +38,7 @@ BYTES_PER_PAIR_RANKING = 320  # the memory for a pair while it is ranked or its 
 LARGEST_SIDE, SMALLEST_SIDE = 1008, 64
 """The limits of the rows of a tile; not a power of two, because rows 4,096 bytes apart conflict in the cache."""
 
-WIDER, FEWEST_TILES = 2, 16
-"""How many times as many rows tiles have, for fewer calls, if each thread still counts so many of them (measured)."""
+WIDER, FEWEST_TILES = 2, 16  # how many times as many rows tiles have if each thread counts so many (measured)
 
 SMALLEST_BUDGET = 8 * 2**20  # smaller budgets are treated as this one, below which no memory can be saved
 
@@ -72,13 +71,11 @@ class Plan:
         batch = max(self.memory // BYTES_PER_COMPARED // 16 // self.threads, SMALLEST_BATCH)
         self.resources = Resources(self.memory // 12, np.dtype(np.float32), LONG, self.threads, batch)
 
-    def side_of(self, space: Space, pairs: int = 0) -> int:
-        """Return the number of rows and columns of a tile of a space: less if a pair takes long, more for many pairs.
-
-        Rows of exact integers are not wider: all their items are sorted into buckets, which the nearest cache holds.
-        """
+    def side_of(self, space: Space, counted: bool = False) -> int:
+        """Return the number of rows and columns of a tile: less if a pair takes long, more if many are counted."""
         side = self.side
-        if not space.integers:
+        if counted and not space.integers:  # all integers are sorted into buckets, which the nearest cache holds
+            pairs = len(space.queries) * len(space.items) / (2 if space.symmetric else 1)
             entries = min(self.entries, pairs / FEWEST_TILES / self.threads)
             side = max(side, min(int(entries**0.5), WIDER * side))
         return max(1, int(side * space.pair_cost**0.5))
