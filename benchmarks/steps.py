@@ -26,7 +26,7 @@ STEPS = {
     "near": r"reaching|list_|count_in_|count_near|leave_out|place_listed|add_up",
     "buckets": r"table|bucket|closer|show_|widen|slots|count_exactly|compare_|level|nearness_of",
     "open": r"settle|place_|leading|multiply_pairs|dots_of|products|exact",
-    "ranks": r"sort|fill_guide|reverse|partition|pair_up|put_entries|merge_ends|ties_of|find_|sum_|precision|scan_block",
+    "ranks": r"sort|fill_guide|reverse|partition|pair_up|put_entries|merge_ends|ties_of|find_|sum_|scan_block",
     "Python": r"",
 }
 """The functions of each step, which is the first one that fits; NumPy is counted as Python."""
