@@ -32,9 +32,7 @@ DENSE = 0.3  # the number of items per threshold and row of a tile from which bu
 FEW_ITEMS = 40  # up to this many items in a row are always placed one by one
 FIRST_ROWS = 16  # the number of rows of a transposed tile that are sampled to see whether it is crowded
 FEWEST_WRITTEN = 4  # so many more tiles of codes with many near pairs than with few are tried before all are written
-
-CROWDED = 0.03
-"""The share of items nearer than the last threshold from which a tile is transposed before counting (measured)."""
+CROWDED = 0.03  # the share of items nearer than the last threshold from which a tile is transposed (measured)
 
 
 class RowStripe(NamedTuple):
@@ -102,7 +100,7 @@ class TileLoop:
 
     def __init__(self, space: Space, ranked: Ranked, plan: Plan, area: Area, progress: Progress) -> None:
         self.space, self.ranked, self.area, self.progress = space, ranked, area, progress
-        self.side = min(plan.side_of(space), max(len(space.queries), len(space.items)))
+        self.side = min(plan.side_of(space, counted=True), max(len(space.queries), len(space.items)))
         self.undecided, self.threads = min(plan.undecided, self.side**2), plan.threads
         self.form, self.error = space.form, space.all_errors
         self.limits = limits_of(ranked.thresholds, space.form.ratio, space.tile_type)

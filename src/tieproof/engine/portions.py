@@ -27,10 +27,7 @@ from tieproof.ties import BoolArray, FloatArray, IntArray, Ties
 Others = npt.NDArray[np.int64]
 """(2, T): how many non-relevant items are nearer than each tie, and how many belong to it; portions are added."""
 
-
-FARTHEST = 60
-"""The largest exponent, in powers of two, between two scales for which keys are converted; none overflows."""
-
+FARTHEST = 60  # the largest exponent of two between two scales for which keys are converted; none overflows
 TINIEST = 2.0**-1022  # the error of a key that becomes subnormal when it is converted
 
 

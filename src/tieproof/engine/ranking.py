@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 SHARED = 16  # from this many shared relevant items on, queries are ranked by a matrix of keys (measured)
 MANY_ITEMS = 256  # as `SHARED`, for items that were ranked before: with fewer items, queries are handled one by one
 PAIRS = 2**16  # how many pairs are ranked by exact keys together
-
-FEW_DIGITS = 4
-"""How many digits of exact keys are sorted first: near-duplicates mostly differ in the third or fourth (measured)."""
+FEW_DIGITS = 4  # how many digits are sorted first: near-duplicates mostly differ in the third or fourth (measured)
 
 
 class Ordered(NamedTuple):

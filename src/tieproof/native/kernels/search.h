@@ -231,11 +231,27 @@ static inline int64_t leave_out(Ints run, int64_t first, int64_t last, int64_t c
    transposed together. */
 #define GROUP 64
 
+#ifdef __AVX512F__
+static const int32_t SIXTEEN[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+#endif
+
 /* Append the positions that are set in a block of flags, which begins at position `start`; return the new number
-   of listed positions. Eight flags are tested together, because few are usually set. `close` has room for eight
+   of listed positions. Many flags are tested together, because few are usually set. `close` has room for eight
    more positions. */
 static inline int64_t list_flags(const uint8_t *flag, uint32_t start, uint32_t *close, int64_t found)
 {
+#ifdef __AVX512F__
+    __m512i set = _mm512_loadu_si512(flag);
+    for (uint64_t left = _mm512_test_epi8_mask(set, set); left; left >>= 16, start += 16) {
+        __mmask16 part = (__mmask16)left;
+        int count = __builtin_popcount(part);
+        __m512i places = _mm512_add_epi32(_mm512_set1_epi32((int32_t)start), _mm512_loadu_si512(SIXTEEN));
+        _mm512_mask_storeu_epi32(
+            close + found, (__mmask16)((1u << count) - 1), _mm512_maskz_compress_epi32(part, places));
+        found += count;
+    }
+    return found;
+#endif
     for (uint32_t place = 0; place < GROUP; place += 8) {
         uint64_t word;
         memcpy(&word, flag + place, sizeof word);
