@@ -31,6 +31,7 @@ FASTEST_WAY = 2  # the fastest way to multiply codes, if the processor has it; t
 ROUNDED = 2.0**-50  # what is added to `lost` for the rounding of the divided rows and of the norms
 EXCESS = 128  # what is added to the codes of items, which the instructions of most processors take as unsigned bytes
 IN_BLOCK, IN_STEP = 16, 4  # a block contains the codes of 16 items, and 4 codes of an item lie side by side
+CACHE_LINE = 64  # vectors of as many bytes are read in less time if each of them lies in one line of the cache
 
 
 @cache
@@ -182,7 +183,10 @@ class Codes:
 
 def arranged(codes: CharArray, excess: int) -> ByteArray:
     """The codes of items, `excess` larger, in blocks."""
-    blocks = np.empty((-(-len(codes) // IN_BLOCK), IN_BLOCK * codes.shape[1]), dtype=np.uint8)
+    shape = -(-len(codes) // IN_BLOCK), IN_BLOCK * codes.shape[1]
+    room = np.empty(shape[0] * shape[1] + CACHE_LINE, dtype=np.uint8)
+    start = -room.ctypes.data % CACHE_LINE
+    blocks = room[start : len(room) - CACHE_LINE + start].reshape(shape)
     arrange_codes(codes, excess, blocks)
     return blocks
 
