@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from kernel_levels import LEVELS, at
+from kernel_levels import LEVELS, WAYS, at
 from kernels import codes as reference
 from tieproof.distances import bits, codes
 
@@ -14,7 +14,7 @@ Array = npt.NDArray[Any]
 
 levels = pytest.mark.parametrize("level", LEVELS)
 both_types = pytest.mark.parametrize("dtype", [np.float32, np.float64])
-ways = pytest.mark.parametrize("way", [0, 1, 2])
+ways = pytest.mark.parametrize("way", WAYS)
 
 SHAPES = [(1, 1), (2, 16), (5, 31), (12, 33), (13, 32), (24, 70), (25, 17), (40, 64)]
 """Numbers of rows and items: around the numbers that are computed together."""

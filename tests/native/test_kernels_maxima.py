@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernel_levels import LEVELS, at
+from kernel_levels import LEVELS, WAYS, at
 from kernels import maxima as reference
 from tieproof.distances import codes, maxsim
 from tieproof.distances.codes import CodedTile
@@ -40,7 +40,7 @@ def test_sums_of_the_largest_entries(dtype: Any, level: str) -> None:
 
 @levels
 @both_types
-@pytest.mark.parametrize("way", [0, 1, 2])
+@pytest.mark.parametrize("way", WAYS)
 def test_sums_of_the_largest_products_of_codes(way: int, dtype: Any, level: str) -> None:
     random = np.random.default_rng(8)
     for height, width in SHAPES:

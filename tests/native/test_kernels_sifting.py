@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from kernel_levels import LEVELS, at
+from kernel_levels import LEVELS, WAYS, at, width_for
 from kernels.codes import multiply_codes
 from tieproof.distances.codes import EXCESS, CodedTile, arranged
 from tieproof.distances.space import NearnessForm
@@ -16,10 +16,10 @@ from tieproof.engine.pieces import NearPairs, TileSide
 Array = npt.NDArray[Any]
 
 levels = pytest.mark.parametrize("level", LEVELS)
-ways = pytest.mark.parametrize("way", [0, 1, 2])
+ways = pytest.mark.parametrize("way", WAYS)
 both_types = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
-SIZES = [(1, 1, 0), (13, 64, 16), (25, 100, 5), (30, 33, 0), (12, 32, 32)]
+SIZES = [(1, 1, 0), (13, 64, 16), (25, 100, 5), (30, 33, 0), (12, 32, 32), (45, 70, 3)]
 """Rows and items around the numbers that are multiplied together; a tile may start inside a block."""
 
 
@@ -31,8 +31,8 @@ def form_of(random: np.random.Generator, count: int, dtype: Any) -> NearnessForm
 def made(random: np.random.Generator, size: tuple[int, int, int], way: int, dtype: Any) -> tuple[CodedTile, Array]:
     """A tile of codes, and its entries."""
     height, width, first = size
-    codes = random.integers(-127, 128, (height, 12)).astype(np.int8)
-    items = random.integers(-127, 128, (first + width + 3, 12)).astype(np.int8)
+    codes = random.integers(-127, 128, (height, width_for(way))).astype(np.int8)
+    items = random.integers(-127, 128, (first + width + 3, width_for(way))).astype(np.int8)
     row_scale, scale = (random.uniform(0.5, 2, size=count).astype(dtype) for count in (height, width))
     entries = np.empty((height, width), dtype=dtype)
     multiply_codes(codes, row_scale, items[first : first + width], scale, entries)

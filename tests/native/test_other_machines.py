@@ -34,9 +34,10 @@ def repeated(folder: Path, compiler: list[str], emulator: list[str], *more: str)
 
 
 @pytest.mark.long
-def test_the_driver_gives_the_same_bits_here(recorded: Path) -> None:
-    """Also without optimization, which is the quickest to compile."""
-    assert repeated(recorded, compiler(this_machine()), [], "-O0") == (recorded / "results").read_bytes()
+@pytest.mark.parametrize("more", [(), ("-include", str(Path(__file__).with_name("emulated_panels.h")))])
+def test_the_driver_gives_the_same_bits_here(more: tuple[str, ...], recorded: Path) -> None:
+    """Also without optimization, which is the quickest to compile; and with an emulated matrix unit."""
+    assert repeated(recorded, compiler(this_machine()), [], "-O0", *more) == (recorded / "results").read_bytes()
 
 
 @pytest.mark.parametrize("processor", ["max", "cortex-a76", "cortex-a72"])

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, ParamSpec, TypeVar, cast
 
+from tieproof.distances.codes import MATRIX_UNIT, fastest_way
 from tieproof.native.calls import resolved
 from tieproof.native.loading import levels_of_this_machine, load
 
@@ -11,6 +12,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 LEVELS = levels_of_this_machine()
+WAYS = tuple(range(max(2, fastest_way()) + 1))  # to multiply codes, as fast as a processor can
+
+
+def width_for(way: int) -> int:
+    """A number of codes of a row that can be multiplied in this way."""
+    return 64 if way == MATRIX_UNIT else 12
 
 
 def at(level: str, kernel: Callable[P, R]) -> Callable[P, R]:

@@ -8,7 +8,6 @@ import sys
 import typing
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -225,12 +224,14 @@ def evaluate_data_of_every_kind() -> None:
     tp.evaluate(random.choice(np.array([-1.0, 1.0]), (150, 40)), labels, threads=1)
     tp.evaluate(kinds["gaussian"], labels, precision="float16", threads=1)
     tp.evaluate_scores(random.integers(0, 9, (20, 60)), random.integers(0, 2, (20, 60)))
-    codes.multiplies_codes = cache(lambda: True)
+    codes.multiplies_codes = lambda: True
     plan.FEWEST_ENCODED, plan.CHOICES = (0, 0), tuple(each for each in plan.CHOICES if each.dtype is np.int8)
-    for dimensions in (70, 66):
-        tp.evaluate(random.normal(size=(150, dimensions)), labels, threads=1)
     pairs = random.normal(size=(75, 70)).repeat(2, axis=0) + 0.9 * random.normal(size=(150, 70))
-    tp.evaluate(pairs, np.arange(150) // 2, threads=1)
+    for way in (2, codes.MATRIX_UNIT):
+        codes.fastest_way = lambda way=way: way
+        for dimensions in (70, 66):
+            tp.evaluate(random.normal(size=(150, dimensions)), labels, threads=1)
+        tp.evaluate(pairs, np.arange(150) // 2, threads=1)
 
 
 if __name__ == "__main__":

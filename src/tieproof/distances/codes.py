@@ -27,16 +27,22 @@ MOST_DIMENSIONS = 2**15  # up to this many dimensions, sums of products of codes
 SMALLEST_SCALE = 2.0**-60
 """The codes of a row with a smaller scale are zeros, so that products of scales do not underflow in float32."""
 
-FASTEST_WAY = 2  # the fastest way to multiply codes, if the processor has it; tests choose others
 ROUNDED = 2.0**-50  # what is added to `lost` for the rounding of the divided rows and of the norms
 EXCESS = 128  # what is added to the codes of items, which the instructions of most processors take as unsigned bytes
 IN_BLOCK, IN_STEP = 16, 4  # a block contains the codes of 16 items, and 4 codes of an item lie side by side
+MATRIX_UNIT, IN_PANEL = 3, 64  # the way by a matrix unit, and the codes of a row that it takes at a time
+CACHE_LINE = 64  # vectors of as many bytes are read in less time if each of them lies in one line of the cache
 
 
 @cache
+def fastest_way() -> int:
+    """The fastest way to multiply codes: a loop (0), vectors (1, 2), or a matrix unit that was checked (3)."""
+    return int(best_library().dots_of_bytes())
+
+
 def multiplies_codes() -> bool:
     """Whether this processor has an instruction for products of codes; otherwise floats are faster."""
-    return bool(best_library().dots_of_bytes())
+    return fastest_way() > 0
 
 
 @native
@@ -119,7 +125,8 @@ class Codes:
     ) -> None:
         self.rows, self.threads = rows, threads
         self.norm = np.where(rows.norm > 0, rows.norm, 1.0) if normalize else np.ones(len(rows))
-        self.width = -(-rows.dimensions // IN_STEP) * IN_STEP
+        step = IN_PANEL if fastest_way() == MATRIX_UNIT else IN_STEP
+        self.width = -(-rows.dimensions // step) * step
         self.keeps = 3 * len(rows) * self.width <= keep_bytes
         self.kept: Encoded | None = None
         self.blocks: ByteArray | None = None
@@ -182,7 +189,10 @@ class Codes:
 
 def arranged(codes: CharArray, excess: int) -> ByteArray:
     """The codes of items, `excess` larger, in blocks."""
-    blocks = np.empty((-(-len(codes) // IN_BLOCK), IN_BLOCK * codes.shape[1]), dtype=np.uint8)
+    shape = -(-len(codes) // IN_BLOCK), IN_BLOCK * codes.shape[1]
+    room = np.empty(shape[0] * shape[1] + CACHE_LINE, dtype=np.uint8)
+    start = -room.ctypes.data % CACHE_LINE
+    blocks = room[start : len(room) - CACHE_LINE + start].reshape(shape)
     arrange_codes(codes, excess, blocks)
     return blocks
 
@@ -206,7 +216,7 @@ def coded_tile(queries: Codes, items: Codes, rows: slice, columns: slice) -> Cod
     codes, _, total = queries.of_rows(rows)
     blocks, first = items.in_blocks(columns)
     scales = queries.scale[rows], items.scale[columns]
-    return CodedTile(codes, total, scales[0], blocks, scales[1], first, FASTEST_WAY, rows.start, columns.start)
+    return CodedTile(codes, total, scales[0], blocks, scales[1], first, fastest_way(), rows.start, columns.start)
 
 
 def product(queries: Codes, items: Codes, rows: slice | IntArray, columns: slice | IntArray) -> Array:
@@ -215,7 +225,7 @@ def product(queries: Codes, items: Codes, rows: slice | IntArray, columns: slice
     blocks, first = items.in_blocks(columns)
     scale = items.scale[columns]
     out = np.empty((len(codes), len(scale)), dtype=scale.dtype)
-    multiply_codes(codes, total, queries.scale[rows], blocks, scale, first, FASTEST_WAY, out)
+    multiply_codes(codes, total, queries.scale[rows], blocks, scale, first, fastest_way(), out)
     return out
 
 
@@ -235,7 +245,7 @@ def products_of_pairs(queries: Codes, items: Codes, rows: IntArray, columns: Int
     assert items.kept is not None
     (x, finer_x, _), (y, finer_y, total) = queries.kept, items.kept
     out = np.empty(len(rows))
-    multiply_pairs_of_codes(x, finer_x, y, finer_y, total, rows, columns, FASTEST_WAY, out)
+    multiply_pairs_of_codes(x, finer_x, y, finer_y, total, rows, columns, fastest_way(), out)
     out *= queries.scale[rows]
     out *= items.scale[columns]
     return out

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances import Distance
-from tieproof.distances.bits import differing_tile
-from tieproof.distances.codes import FASTEST_WAY, arranged
+from tieproof.distances.bits import FASTEST_WAY, differing_tile
+from tieproof.distances.codes import arranged
 from tieproof.distances.exact.bounds import EXACT_INTEGERS, Intervals
 from tieproof.distances.exact.rows import Rows
 from tieproof.distances.gauge import SpaceGauge

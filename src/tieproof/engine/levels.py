@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances.codes import FASTEST_WAY, ByteArray, CharArray, arranged
+from tieproof.distances.bits import FASTEST_WAY
+from tieproof.distances.codes import ByteArray, CharArray, arranged
 from tieproof.distances.space import Space
 from tieproof.engine.plan import Plan
 from tieproof.engine.problem import Problem, Watch

@@ -3,6 +3,7 @@
 #ifndef TIEPROOF_CODES_H
 #define TIEPROOF_CODES_H
 
+#include "matrix_unit.h"
 #include "processor.h"
 
 /* Dot products of rows of int8, by the fastest instruction of this processor: distances/codes.py.
@@ -13,11 +14,12 @@
 #define IN_BLOCK 16
 
 /* The most rows and items of one call of a function below. */
-#define HIGHEST 12
+#define HIGHEST 32
 #define WIDEST 48
 
-/* The number of bytes of items that stay in the cache while rows are multiplied with them. */
-#define CACHED 16384
+/* The number of bytes of items that stay in the second-level cache while rows are multiplied with them (measured): the
+   products of a row with so many items are written side by side. */
+#define CACHED 262144
 
 typedef void DotBlock(const int8_t *const *, const uint8_t *const *, int64_t, int32_t (*)[WIDEST]);
 
@@ -104,10 +106,43 @@ SEPARATE void dot_by_loop(
 #endif
 #endif
 
-/* The fastest way of this processor that is not above `highest`: 0 is the loop, the others are vectors. */
-static inline DotWay dot_way(int64_t highest)
+#ifdef WITH_PANELS
+/* The most codes of a row that are copied in the order of panels. */
+#define MOST_COPIED 4096
+
+/* The sums of the products of 32 rows, in the order of panels, and of two blocks of items. */
+WITH_UNIT static void dot_by_panels(
+    const int8_t *const *row, const uint8_t *const *block, int64_t steps, int32_t (*restrict products)[WIDEST])
 {
-    int64_t best = dots_of_bytes();
+    enum { STRIDE = sizeof products[0] };
+    START_PANELS();
+    for (int64_t at = 0; at < PANEL_ROW * steps; at += PANEL) {
+        LOAD_PANEL(4, row[0] + at);
+        LOAD_PANEL(6, block[0] + at);
+        MULTIPLY_PANELS(0, 4, 6);
+        LOAD_PANEL(7, block[1] + at);
+        MULTIPLY_PANELS(1, 4, 7);
+        LOAD_PANEL(5, row[16] + at);
+        MULTIPLY_PANELS(2, 5, 6);
+        MULTIPLY_PANELS(3, 5, 7);
+    }
+    STORE_PANEL(0, &products[0][0], STRIDE);
+    STORE_PANEL(1, &products[0][16], STRIDE);
+    STORE_PANEL(2, &products[16][0], STRIDE);
+    STORE_PANEL(3, &products[16][16], STRIDE);
+    END_PANELS();
+}
+#endif
+
+/* The fastest way of this processor that is not above `highest`, for rows of so many codes: 0 is the loop, 3 the matrix
+   unit, which takes whole panels, the others are vectors. */
+static inline DotWay dot_way(int64_t highest, int64_t width)
+{
+#ifdef WITH_PANELS
+    if (highest >= 3 && width % PANEL_ROW == 0 && width <= MOST_COPIED && has_matrix_unit())
+        return (DotWay){dot_by_panels, 32, 2, 128};
+#endif
+    int64_t best = dots_by_vectors();
     int64_t way = highest < best ? highest : best;
 #if defined __AVX512F__
     if (way == 2)
@@ -124,7 +159,7 @@ static inline DotWay dot_way(int64_t highest)
     if (way == 1)
         return (DotWay){dot_by_128_bits, 4, 1, 0};
 #endif
-    (void)way;
+    (void)way, (void)width;
     return (DotWay){dot_by_loop, 1, 1, 128};
 }
 
@@ -223,21 +258,85 @@ static inline int64_t pieces_together(DotWay way, int64_t bytes)
     return many > 1 ? many : 1;
 }
 
-/* Compute the products of a piece for the rows from `first` on, and return the row after the last one. */
-static inline int64_t multiply_rows(
-    DotWay way, Chars rows, int64_t first, Bytes blocks, int64_t block, int32_t (*products)[WIDEST])
-{
+/* Rows that are multiplied together, up to `end`; behind it, the last one is repeated. */
+typedef struct {
+    int64_t end;
     const int8_t *row[HIGHEST];
-    const uint8_t *of_items[WIDEST / IN_BLOCK];
+#ifdef WITH_PANELS
+    int8_t copied[HIGHEST * MOST_COPIED] __attribute__((aligned(64)));
+#endif
+} TakenRows;
+
+static inline void take_rows(DotWay way, Chars rows, int64_t first, TakenRows *some)
+{
+    some->end = first + way.rows < rows.length ? first + way.rows : rows.length;
     for (int64_t r = 0; r < way.rows; r++)
-        row[r] = &AT2(rows, first + r < rows.length ? first + r : rows.length - 1, 0);
+        some->row[r] = &AT2(rows, first + r < some->end ? first + r : some->end - 1, 0);
+#ifdef WITH_PANELS
+    if (way.block != dot_by_panels)
+        return;
+    int8_t *to = some->copied;
+    for (int64_t r = 0; r < way.rows; r += 16) {
+        const int8_t *copy = to;
+        for (int64_t d = 0; d < rows.columns; d += PANEL_ROW)
+            for (int64_t own = r; own < r + 16; own++, to += PANEL_ROW)
+                memcpy(to, some->row[own] + d, PANEL_ROW);
+        some->row[r] = copy;
+    }
+#endif
+}
+
+/* Compute the products of a piece for some rows of `width` bytes. */
+static inline void multiply_rows(
+    DotWay way, const TakenRows *some, int64_t width, Bytes blocks, int64_t block, int32_t (*products)[WIDEST])
+{
+    const uint8_t *of_items[WIDEST / IN_BLOCK];
     for (int64_t b = 0; b < way.blocks; b++)
         of_items[b] = &AT2(blocks, block + b < blocks.length ? block + b : blocks.length - 1, 0);
-    way.block(row, of_items, rows.columns / 4, products);
-    return first + way.rows < rows.length ? first + way.rows : rows.length;
+    way.block(some->row, of_items, width / 4, products);
 }
 
 /* Rows as codes of type int8, and tiles of their products: distances/codes.py. */
+
+#ifdef WITH_PANELS
+/* Whether the matrix unit's products of some rows and items, the largest codes among them, are those of the loop. */
+static inline bool panels_agree(void)
+{
+    enum { CODES = 3 * PANEL_ROW };
+    int8_t codes[HIGHEST][CODES];
+    uint8_t items[2][IN_BLOCK * CODES];
+    uint32_t state = 1;
+    for (int64_t i = 0; i < (int64_t)sizeof codes; i++) {
+        state = state * 1664525 + 1013904223;
+        codes[i / CODES][i % CODES] = (int8_t)(i < CODES ? -128 : (int32_t)(state >> 24) - 128);
+        items[i / (int64_t)sizeof items[0]][i % (int64_t)sizeof items[0]] = (uint8_t)(i < CODES ? 255 : state >> 16 & 255);
+    }
+    DotWay way = {dot_by_panels, HIGHEST, 2, 128};
+    TakenRows some;
+    int32_t found[HIGHEST][WIDEST], expected[HIGHEST][WIDEST];
+    take_rows(way, (Chars){&codes[0][0], HIGHEST, CODES, CODES}, 0, &some);
+    multiply_rows(way, &some, CODES, (Bytes){&items[0][0], 2, sizeof items[0], sizeof items[0]}, 0, found);
+    for (int64_t r = 0; r < HIGHEST; r++)
+        for (int64_t b = 0; b < 2; b++) {
+            const int8_t *row = codes[r];
+            const uint8_t *block = items[b];
+            dot_by_loop(&row, &block, CODES / 4, expected);
+            if (memcmp(&found[r][b * IN_BLOCK], expected[0], IN_BLOCK * sizeof expected[0][0]))
+                return false;
+        }
+    return true;
+}
+#endif
+
+/* The fastest way to multiply codes by an instruction of this processor, 0 if it has none; 3 only if products agree. */
+KERNEL int64_t dots_of_bytes(void)
+{
+#ifdef WITH_PANELS
+    if (has_matrix_unit() && panels_agree())
+        return 3;
+#endif
+    return dots_by_vectors();
+}
 
 /* Arrange the codes of items, `excess` larger, in blocks of 16; the last block is filled with codes of zero. */
 KERNEL void arrange_codes(Chars codes, int64_t excess, Bytes blocks)
@@ -328,7 +427,7 @@ __attribute__((target("avx512vnni"), noinline)) static double product_by_512_bit
 static inline ProductOfCodes *fastest_product(int64_t way)
 {
 #ifdef __AVX512F__
-    if (way == 2 && dots_of_bytes() == 2)
+    if (way >= 2 && dots_by_vectors() == 2)
         return product_by_512_bits;
 #endif
     (void)way;

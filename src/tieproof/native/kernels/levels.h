@@ -125,20 +125,22 @@ KERNEL int64_t count_levels(
     Chars queries, Bytes blocks, const Levels *levels, const RelevantMembers *members, int64_t way, Places room, Longs ties)
 {
     DotWay bits = way_to_differ(way);
+    TakenRows some;
     int32_t differing[HIGHEST][WIDEST];
     uint32_t place[HIGHEST][IN_RUN];
     const uint16_t *table = levels->table.length ? levels->table.at : NULL;
     int64_t items = levels->offset.length, lanes = table ? 1 : LANES, tie = 0;
     int64_t width = bits.blocks * IN_BLOCK, longest = IN_RUN / width * width;
     for (int64_t first = 0, end; first < queries.length; first = end) {
-        end = first + bits.rows < queries.length ? first + bits.rows : queries.length;
+        take_rows(bits, queries, first, &some);
+        end = some.end;
         for (int64_t run = 0; run < items; run += longest) {
             int64_t length = longest < items - run ? longest : items - run;
             for (int64_t i = 0; i < length; i += width) {
-                int64_t some = width < length - i ? width : length - i;
-                multiply_rows(bits, queries, first, blocks, (run + i) / IN_BLOCK, differing);
+                int64_t count = width < length - i ? width : length - i;
+                multiply_rows(bits, &some, queries.columns, blocks, (run + i) / IN_BLOCK, differing);
                 for (int64_t q = first; q < end; q++)
-                    places_of(levels, q, differing[q - first], run + i, (int32_t)some, place[q - first] + i);
+                    places_of(levels, q, differing[q - first], run + i, (int32_t)count, place[q - first] + i);
             }
             for (int64_t q = first; q < end; q++) {
                 LevelCounts counts = counts_of(room, q - first, levels->number, lanes);

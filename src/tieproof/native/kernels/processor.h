@@ -37,7 +37,7 @@ static inline bool counts_bits_by_eight(void)
 
 /* How many bits wide the vectors are in which one instruction adds products of bytes: 2 for 512, 1 for 256, otherwise 0.
    No level includes this instruction. */
-KERNEL int64_t dots_of_bytes(void)
+static inline int64_t dots_by_vectors(void)
 {
     uint32_t a = 0, b, c = 0, d;
 #if defined __AVX512F__
@@ -90,7 +90,7 @@ KERNEL int64_t processor_level(void)
 
 /* 2 if one instruction multiplies small matrices of bytes; otherwise 1 if one adds products of bytes to the lanes of a
    vector, as all processors of Apple can. */
-KERNEL int64_t dots_of_bytes(void)
+static inline int64_t dots_by_vectors(void)
 {
 #if defined __linux__
     if (!(getauxval(AT_HWCAP) & HAS_DOT_PRODUCT))
@@ -110,7 +110,7 @@ KERNEL int64_t dots_of_bytes(void)
 
 #else
 
-KERNEL int64_t dots_of_bytes(void)
+static inline int64_t dots_by_vectors(void)
 {
     return 0;
 }
