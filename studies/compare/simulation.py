@@ -98,7 +98,7 @@ def verdicts(differences: Differences) -> list[str]:
 
 
 NAMES = [rule.name for rule in RULES]
-BETTER = [rule.name for rule in RULES if rule.names_better]
+BETTER = [name for name in NAMES if name.startswith("better")]
 
 
 def verdict_rows(given: list[Case], size: Size) -> Iterator[list[str]]:
