@@ -4,8 +4,8 @@
 
 Measured from arrays to the result, with all default measures, after one call beforehand. Each case takes turns with
 the product of as many random vectors; data with duplicates take turns with an evaluation of as many distinct
-vectors, and bounds under noise with an evaluation without noise. Ratios are ratios of medians. Figures are written to
-product.json unless sizes or cases are chosen; and to product-haswell.json if
+vectors, and bounds under noise with an evaluation without noise. Ratios are ratios of medians. Unless sizes or cases
+are chosen, figures are written to a file for the family and model of the processor; with -haswell in its name if
 
     OPENBLAS_CORETYPE=Haswell python benchmarks/product.py
 
@@ -13,6 +13,7 @@ limits OpenBLAS to vectors of 256 bits, as if the processor had no others. tiepr
 """
 
 import os
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,7 @@ from measuring import (
     compare,
     evaluation,
     parse,
+    processor,
     product,
     render_ratios,
     report,
@@ -197,9 +199,10 @@ def main() -> None:
     options, whole = parse(__doc__, SIZES, [case.name for case in cases(0, 0)])
     chosen = [case for case in cases(options.count, options.dimensions) if case.name in options.only]
     measured = {"count": options.count, "dimensions": options.dimensions, "cases": compare(chosen)}
-    limited = os.environ.get("OPENBLAS_CORETYPE", "")
-    script = Path(__file__)
-    report(str(script.with_stem(f"{script.stem}-{limited.lower()}") if limited else script), render, measured, whole)
+    script, family = Path(__file__), re.findall(r"(?:family|model) \d+", processor())
+    limited = os.environ.get("OPENBLAS_CORETYPE", "").lower()
+    named = "-".join(filter(None, [script.stem, *family, limited])).replace(" ", "-")
+    report(str(script.with_stem(named)), render, measured, whole)
 
 
 if __name__ == "__main__":
