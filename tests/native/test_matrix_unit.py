@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,7 +43,8 @@ def test_the_unit_agrees_with_the_loop(unit: ctypes.CDLL) -> None:
 @pytest.mark.parametrize("width", [64, 128, 192, 512, 4096])
 def test_products(width: int, unit: ctypes.CDLL) -> None:
     """Of rows and items around the 32 that are multiplied together, the largest codes among them."""
-    multiply, arrange = (resolved(kernel.__wrapped__, unit) for kernel in (codes.multiply_codes, codes.arrange_codes))
+    kernels: list[Any] = [codes.multiply_codes, codes.arrange_codes]
+    multiply, arrange = (resolved(kernel.__wrapped__, unit) for kernel in kernels)
     random = np.random.default_rng(width)
     for height, count, first in ((1, 1, 0), (15, 16, 3), (16, 31, 16), (17, 33, 5), (32, 64, 0), (33, 65, 31)):
         rows, items = (random.integers(-127, 128, (n, width)).astype(np.int8) for n in (height, first + count + 2))

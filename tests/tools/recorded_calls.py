@@ -228,7 +228,7 @@ def evaluate_data_of_every_kind() -> None:
     plan.FEWEST_ENCODED, plan.CHOICES = (0, 0), tuple(each for each in plan.CHOICES if each.dtype is np.int8)
     pairs = random.normal(size=(75, 70)).repeat(2, axis=0) + 0.9 * random.normal(size=(150, 70))
     for way in (2, codes.MATRIX_UNIT):
-        codes.fastest_way = lambda way=way: way
+        codes.fastest_way = lambda way=way: way  # type: ignore[assignment]
         for dimensions in (70, 66):
             tp.evaluate(random.normal(size=(150, dimensions)), labels, threads=1)
         tp.evaluate(pairs, np.arange(150) // 2, threads=1)
