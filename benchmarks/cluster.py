@@ -70,7 +70,7 @@ def blocks_of(rows: int) -> Iterator[None]:
     with (
         patch.object(layout.Sizes, "of", of),
         patch.object(layout, "SMALLEST_BLOCK", 1),
-        patch("tieproof.evaluation.cluster.fits", lambda _: False),
+        patch("tieproof.evaluation.cluster.layout.fits", lambda _: False),
     ):
         yield
 

@@ -357,8 +357,8 @@ def test_hard_decisions_and_few_distances_of_zero_and_one_are_no_labels() -> Non
 
 
 def test_picture() -> None:
-    pytest.importorskip("matplotlib")
-    ax = tp.det_curve([0.1, 0.2, 0.3, 0.5, 0.5], [0.5, 0.5, 0.7, 0.8, 0.9]).plot()
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    ax = tp.det_curve([0.1, 0.2, 0.3, 0.5, 0.5], [0.5, 0.5, 0.7, 0.8, 0.9]).plot(figure.subplots())
     (marked,) = (line for line in ax.lines if line.get_label() == "EER")
     assert marked.get_xdata() == marked.get_ydata()
     assert float(marked.get_xdata()[0]) == pytest.approx(-0.8416212335729143)  # the normal deviate of 0.2

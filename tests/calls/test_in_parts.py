@@ -30,7 +30,7 @@ def small(patch: pytest.MonkeyPatch, rows: int, pairs: int = PLENTY) -> None:
 
     patch.setattr(layout.Sizes, "of", of)
     patch.setattr(layout, "SMALLEST_BLOCK", 1)
-    patch.setattr("tieproof.evaluation.cluster.fits", lambda _: False)
+    patch.setattr("tieproof.evaluation.cluster.layout.fits", lambda _: False)
 
 
 @pytest.fixture

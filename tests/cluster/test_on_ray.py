@@ -101,7 +101,7 @@ def test_a_shard_that_vanishes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (tmp_path / "part1.npy").unlink()
         return count_all(*given)
 
-    monkeypatch.setattr("tieproof.evaluation.cluster.count_all", vanishing)
+    monkeypatch.setattr("tieproof.evaluation.cluster.evaluation.count_all", vanishing)
     with pytest.raises(InputError, match=r"part1\.npy") as caught:
         tp.evaluate(shards, LABELS, cluster="auto", memory=MEMORY)
     assert "\n" not in str(caught.value)

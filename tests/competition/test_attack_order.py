@@ -2,7 +2,7 @@
 
 import pytest
 
-from tieproof.trials import attacks, audit
+from tieproof.trials import audit, findings
 from tieproof.trials.competition import ATTACKS
 
 pytestmark = pytest.mark.trials
@@ -16,8 +16,8 @@ def test_attacks_run_kind_by_kind() -> None:
 
 def test_the_table_describes_every_attack_and_verdict_once_in_their_order() -> None:
     own = [name for name, attack in ATTACKS.items() if attack.kind != "blind"]
-    for part, known in {"audit": audit.ATTACKS, "check": own, "verdicts": attacks.Verdict}.items():
-        assert [*attacks.TABLE[part]] == [*known]
-    whys = [told["why"] for by in ("audit", "check") for told in attacks.TABLE[by].values()]
-    whys += attacks.TABLE["causes"].values()
-    assert {why for why in whys if whys.count(why) > 1} == attacks.TABLE["sentences"].keys()
+    for part, known in {"audit": audit.ATTACKS, "check": own, "verdicts": findings.Verdict}.items():
+        assert [*findings.TABLE[part]] == [*known]
+    whys = [told["why"] for by in ("audit", "check") for told in findings.TABLE[by].values()]
+    whys += findings.TABLE["causes"].values()
+    assert {why for why in whys if whys.count(why) > 1} == findings.TABLE["sentences"].keys()

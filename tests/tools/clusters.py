@@ -53,7 +53,7 @@ def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(layout.Sizes, "of", of)
     monkeypatch.setattr(layout, "SMALLEST_BLOCK", 1)
-    monkeypatch.setattr("tieproof.evaluation.cluster.fits", lambda _: False)
+    monkeypatch.setattr("tieproof.evaluation.cluster.layout.fits", lambda _: False)
 
 
 def task(whole: Any, gallery: bool) -> dict[str, Any]:
@@ -88,4 +88,4 @@ def armed(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         (folder / "armed").touch()
         return count_all(*given)
 
-    monkeypatch.setattr("tieproof.evaluation.cluster.count_all", arming)
+    monkeypatch.setattr("tieproof.evaluation.cluster.evaluation.count_all", arming)
