@@ -145,6 +145,7 @@ def test_sparse_rows_in_parquet(form: str, tmp_path: Path, capsys: pytest.Captur
         (lambda: {"indices": [[1], [2]], "values": [[1.0], [None]]}, "has a null in row 1"),
         (lambda: {"indices": [[1.5], [2.0]], "values": [[1.0], [2.0]]}, "all strings or all integers"),
         (lambda: {"indices": [[1], [2]], "values": [["a"], ["b"]]}, "must contain real numbers"),
+        (lambda: {"indices": [[[1]], [[2]]], "values": [[1.0], [2.0]]}, "must have terms that are strings or int"),
     ],
 )
 def test_parquet_that_is_refused(columns: Any, words: str, tmp_path: Path) -> None:

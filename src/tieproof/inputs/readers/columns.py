@@ -39,7 +39,6 @@ SPARSE_ROWS = "sparse rows"  # what entries of them hold
 
 MOST_LISTED = 20
 
-
 RowReader = Callable[[int, int], Array]  # of the rows start … stop-1 of an array, and little else
 
 

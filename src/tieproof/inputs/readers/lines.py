@@ -33,7 +33,6 @@ LONGEST_LINE = 2**20
 
 MOST_SHOWN = 60  # the letters of a line or a cell that a message shows
 
-
 PACKINGS = {
     rb"\x1f\x8b": ("gzip", "gzip", "gunzip"),
     rb"\xfd7zXZ\x00": ("xz", "lzma", "unxz"),

@@ -23,7 +23,6 @@ from tieproof.ties import Array
 PARQUET = "a Parquet file (.parquet)"
 
 SPARSE = "indices", "values"  # the columns of lists that are sparse rows together
-
 BATCH = 2**21  # the number of bytes that are decoded at a time
 
 

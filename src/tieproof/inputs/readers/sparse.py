@@ -117,7 +117,10 @@ def of_columns(path: File, name: str, columns: list[list[Any]]) -> Any:
                 "each index."
             )
         pairs = [] if None in parts else parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
-        row = dict(pairs)
+        try:
+            row = dict(pairs)
+        except TypeError:
+            raise InputError(f"{path}:{name} must have terms that are strings or integers. Convert them.") from None
         if None in (*parts, *row, *row.values()):
             raise InputError(f"{path}:{name} has a null in row {number}. Fill it in, or leave the item out.")
         if len(row) < len(pairs):
