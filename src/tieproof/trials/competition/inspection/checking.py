@@ -47,7 +47,7 @@ class TaskScale:
 
 @dataclass(frozen=True, repr=False)
 class CheckReport(Report):
-    """The findings of a check, one for each attack and task, in the order of the registry.
+    """The findings of a check, one for each attack and task, in the order of `ATTACKS`.
 
     bundle, platform : the bundle that was checked, and its platform
     sealed : whether the program ran without network, and could write only to its own folders
