@@ -23,6 +23,7 @@ from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case, Writing, of_uneq
 from tieproof.trials.audit.conventions import CONVENTIONS, written_lines
 from tieproof.trials.audit.data_sets import data_case
 from tieproof.trials.audit.examination import WHERE, Examination, Options
+from tieproof.trials.audit.luck import Luck, is_gain, tail
 from tieproof.trials.audit.outcomes import Outcome, attempt
 
 SEEDS = [0, pytest.param(1, marks=pytest.mark.heavy), pytest.param(2, marks=pytest.mark.heavy)]
@@ -308,9 +309,20 @@ def in_the_best_lines(once: bool) -> Callable[[str, str], float]:
     return evaluator
 
 
-@pytest.mark.parametrize(("once", "verdict"), [(False, "changes"), (True, "held")])
-def test_a_line_that_comes_twice_counts_once(once: bool, verdict: str) -> None:
-    report = audit(in_the_best_lines(once), takes="files", attacks=["repeated lines"], items=40, queries=40)
+def refuses_repeats(qrels: str, run: str) -> float:
+    """Refuses a run that lists a document twice."""
+    _, rows = rows_of(qrels, run)
+    if len({(query, document) for query, _, document, *_ in rows}) < len(rows):
+        raise ValueError("A document is listed twice.")
+    return in_the_best_lines(True)(qrels, run)
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "verdict"),
+    [(in_the_best_lines(False), "changes"), (in_the_best_lines(True), "held"), (refuses_repeats, "refused")],
+)
+def test_a_line_that_comes_twice_counts_once_or_is_refused(evaluator: Callable[..., float], verdict: str) -> None:
+    report = audit(evaluator, takes="files", attacks=["repeated lines"], items=40, queries=40)
     assert [str(finding.verdict) for finding in report.findings] == [verdict]
 
 
@@ -522,6 +534,23 @@ def test_names_that_are_refused(name: str, said: str) -> None:
 def test_parameters_that_tell_nothing() -> None:
     with pytest.raises(tp.InputError, match=r"parameters of the evaluator do not tell how to call it\. Pass takes="):
         audit(lambda matrix, rows, columns: 0.5)
+
+
+def test_luck_is_a_two_step_test() -> None:
+    random = Luck.of([0.1, 0.2, 0.3])
+    assert random == pytest.approx((0.2, 0.1, 3))
+    assert not random.is_suspicious(0.4, 1)
+    assert random.is_suspicious(0.41, 1)
+    assert random.is_suspicious(-0.01, -1)
+    assert is_gain(Luck(0.04, 0.0, 5), 1e-9)
+    assert is_gain(Luck(0.04, 0.001, 5), 1e-6)
+    assert not is_gain(Luck(0.04, 0.04, 5), 1e-6)
+    assert not is_gain(Luck(-0.04, 0.001, 5), 1e-6)
+
+
+@pytest.mark.parametrize(("freedom", "t", "p"), [(4, 4.604, 0.005), (8, 4.501, 0.001), (16, 4.015, 0.0005)])
+def test_student_as_in_tables(freedom: int, t: float, p: float) -> None:
+    assert tail(t, freedom) == pytest.approx(p, rel=1e-3)
 
 
 def test_one_answer_for_all_queries_is_not_tried_where_most_items_are_of_one_class() -> None:

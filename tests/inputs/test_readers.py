@@ -8,6 +8,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -483,6 +484,22 @@ def test_foreign_content(tmp_path: Path, extension: str, content: str) -> None:
     assert "cannot be read as" in message
     if extension not in (".npy", ".npz", ".h5", ".hdf5"):
         assert content in message
+
+
+@pytest.mark.parametrize("extension", BINARY)
+def test_damage_is_refused_or_harmless(tmp_path: Path, extension: str) -> None:
+    """After random changes of bytes, reading returns numbers or raises InputError, and never another exception."""
+    path = tmp_path / f"data{extension}"
+    write(path)
+    whole = path.read_bytes()
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        damaged = bytearray(whole)
+        for at in rng.integers(0, min(len(whole), 2000), size=3).tolist():
+            damaged[at] = int(rng.integers(256))
+        path.write_bytes(damaged)
+        with suppress(InputError):
+            assert read_embeddings(path).ndim == 2
 
 
 class Bomb:
