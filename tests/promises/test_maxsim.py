@@ -220,6 +220,12 @@ def in_columns(items: tp.MultiVectors) -> tuple[Array, Array]:
     return padded, mask
 
 
+def test_one_item_by_its_number() -> None:
+    items = tp.MultiVectors([[1], [2], [3]], [0, 2, 3])
+    assert [items[at].vectors.tolist() for at in range(2)] == [[[1], [2]], [[3]]]
+    assert items[-1].offsets.tolist() == [0, 1]
+
+
 def test_queries_and_gallery_of_other_types() -> None:
     random = np.random.default_rng(5)
     queries = as_items(random, random.integers(-3, 4, size=(14, 5)).astype(np.int8), 6)

@@ -37,10 +37,12 @@ def as_dictionaries(rows: Array) -> list[dict[Any, Any]]:
     return [{f"term {at}": row[at] for at in np.flatnonzero(row)[::-1].tolist()} for row in rows]
 
 
+def torch() -> Any:
+    return pytest.importorskip("torch")
+
+
 def is_too_large(rows: Array) -> bool:
-    return (
-        rows.dtype.kind in "iu" and rows.dtype.itemsize == 8 and bool((np.abs(rows.astype(float)) >= 2.0**53).any())
-    )
+    return rows.dtype.kind in "iu" and max(abs(number) for number in rows.ravel().tolist()) > 2**53
 
 
 def outcome(embeddings: Any, labels: Array, **options: Any) -> Any:
@@ -164,6 +166,12 @@ def test_what_is_refused(case: str) -> None:
         (lambda: sparse.coo_array((np.ones(3), ([0, 0, 1], [1, 1, 0])), (2, 2)), "two entries of one dimension"),
         (lambda: sparse.csr_array((np.ones(2), np.array([1, 1]), np.array([0, 2, 2])), (2, 2)), "two entries"),
         (lambda: sparse.csr_array(np.eye(2, dtype=complex)), "not complex128"),
+        (lambda: sparse.csr_array(np.array([[2**53 + 1], [1]])), r"no integers beyond 2\*\*53"),
+        (lambda: sparse.coo_array(np.ones(2)), r"two dimensions, not the shape \(2,\)"),
+        (lambda: torch().ones(2, 2, 2).to_sparse(), r"two dimensions, not the shape \(2, 2, 2\)"),
+        (lambda: torch().eye(2).to_sparse(1), "single entries, not of blocks or dense rows"),
+        (lambda: torch().eye(2).to_sparse_bsr((1, 1)), "single entries, not of blocks or dense rows"),
+        (lambda: [torch().eye(2)[row].to_sparse() for row in range(2)], r"one matrix of all rows \(.*torch\.stack\)"),
     ],
 )
 def test_rows_that_are_refused(rows: Any, words: str) -> None:
@@ -212,6 +220,18 @@ def test_batches(form: Any) -> None:
 def test_dictionaries_that_are_refused(queries: Any, gallery: Any, words: str) -> None:
     with pytest.raises(tp.InputError, match=words):
         tp.nearest(queries, gallery, k=1)
+
+
+def test_a_weight_of_2_to_the_53_is_exact() -> None:
+    rows = [{"a": 2**53}, {"a": 2**53 - 1}, {"a": 2**53}]
+    assert tp.nearest(rows, k=2, distance="dot").ids.tolist() == [[2, 1], [0, 2], [0, 1]]
+
+
+def test_batches_of_a_matrix_and_of_an_array() -> None:
+    evaluator = tp.Evaluator(distance="dot")
+    evaluator.update(sparse.eye_array(5, format="csr"), range(5))
+    with pytest.raises(tp.InputError, match=r"\(ndarray\), but .* \(SparseRows\)"):
+        evaluator.update(np.eye(5), range(5))
 
 
 def test_broken_matrices() -> None:

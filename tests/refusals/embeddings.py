@@ -117,6 +117,7 @@ CASES: dict[str, Case] = {
     "offsets that do not end with the number of vectors": Case(
         lambda: tp.MultiVectors(GOOD, [0, 2, 7]), r"rise from 0 to the number of vectors, which is 6.* end with 7"
     ),
+    "offsets that fall": Case(lambda: tp.MultiVectors(GOOD, [0, 4, 2, 6]), r"end with 6, and fall in between"),
     "offsets that are not integers": Case(
         lambda: tp.MultiVectors(GOOD, [0.0, 6.0]), r"offsets must be integers .* not float64"
     ),
