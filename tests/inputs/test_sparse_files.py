@@ -93,7 +93,6 @@ def test_dictionaries_on_lines_of_json(tmp_path: Path, capsys: pytest.CaptureFix
         ('{"id": 1, "vector": {"a": [1]}}', "one number for each term"),
         ('{"vector": null}\n{"vector": {"a": 1}}', "a 'vector' of another form on line 1"),
         ('{"vector": {"a": 1}}\n{"vector": [1]}', "a 'vector' of another form on line 2"),
-        ('{"vector": [[1]]}\n{"vector": [[1], [2]]}', "The vector of .*rows.jsonl could not be read"),
         ("3", r"it begins with no dictionary\. Write .* same fields\.$"),
         ('{"id": 1, "vector": {"a"', "no JSON on line 1"),
     ],
@@ -147,9 +146,7 @@ def test_sparse_rows_in_parquet(form: str, tmp_path: Path, capsys: pytest.Captur
         (lambda: {"indices": [[1], [2, 3]], "values": [[1.0], [2.0]]}, "has 2 indices but 1 values in row 1"),
         (lambda: {"indices": [[1], [2, 2]], "values": [[1.0], [2.0, 3.0]]}, "has a term twice in row 1"),
         (lambda: {"indices": [[1], None], "values": [[1.0], [2.0]]}, "has a null in row 1"),
-        (lambda: {"indices": [[1], [2]], "values": [[1.0], [None]]}, "has a null in row 1"),
         (lambda: {"indices": [[1.5], [2.0]], "values": [[1.0], [2.0]]}, "all strings or all integers"),
-        (lambda: {"indices": [[1], [2]], "values": [["a"], ["b"]]}, "must contain real numbers"),
     ],
 )
 def test_parquet_that_is_refused(columns: Any, words: str, tmp_path: Path) -> None:

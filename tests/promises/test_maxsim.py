@@ -220,18 +220,13 @@ def in_columns(items: tp.MultiVectors) -> tuple[Array, Array]:
     return padded, mask
 
 
-def test_one_item_by_its_number() -> None:
-    items = tp.MultiVectors([[1], [2], [3]], [0, 2, 3])
-    assert [items[at].vectors.tolist() for at in range(2)] == [[[1], [2]], [[3]]]
-    assert items[-1].offsets.tolist() == [0, 1]
-
-
 def test_queries_and_gallery_of_other_types() -> None:
     random = np.random.default_rng(5)
     queries = as_items(random, random.integers(-3, 4, size=(14, 5)).astype(np.int8), 6)
     gallery = as_items(random, (random.integers(-3, 4, size=(30, 5)) * 0.1).astype(np.float32), 12)
     labels, gallery_labels = labels_of(random, 6, 3), labels_of(random, 12, 3)
     relevance = labels[:, None] == gallery_labels
+    assert queries[5].same_as(queries[5:])
     expected = tp.evaluate_scores(as_ranks(keys_of("maxsim", queries, gallery)), relevance.astype(np.int64))
     found = tp.evaluate(queries, labels, gallery=gallery, gallery_labels=gallery_labels, distance="maxsim")
     assert found.to_dict()["measures"] == expected.to_dict()["measures"]

@@ -50,11 +50,10 @@ def _with_any_alignment(values: Any, name: str) -> Array:
         )
     form = sparse_form(values)
     if form:
-        method = ".to_dense()" if is_tensor(values) else ".toarray()" if hasattr(values, "toarray") else ""
         raise InputError(
-            f"The {name} must not be {form}. {f'Convert it with {method}' if method else 'Pass a dense array'}. Only "
-            "tp.evaluate, tp.nearest, tp.knn_accuracy, tp.collisions, tp.neighbor_recall and Evaluator rank sparse "
-            "embeddings: one matrix of all rows (scipy.sparse.vstack, torch.stack), or dictionaries."
+            f"The {name} must not be {form}. Make dense rows, as .toarray() and .to_dense() do. Only tp.evaluate, "
+            "tp.nearest, tp.knn_accuracy, tp.collisions, tp.neighbor_recall and Evaluator rank sparse embeddings: "
+            "one matrix of all rows (scipy.sparse.vstack, torch.stack), or dictionaries."
         )
     if isinstance(values, np.ndarray):
         return np.asarray(values)

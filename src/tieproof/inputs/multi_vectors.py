@@ -131,12 +131,10 @@ def _checked_offsets(values: Any, total: int) -> IntArray:
             "their number."
         )
     offsets = offsets.astype(np.int64)
-    falls = ", and fall in between" if (np.diff(offsets) < 0).any() else ""
-    if offsets[0] != 0 or offsets[-1] != total or falls:
+    if offsets[0] != 0 or offsets[-1] != total or (np.diff(offsets) < 0).any():
         raise InputError(
-            f"The offsets must rise from 0 to the number of vectors, which is {total}; they start with {offsets[0]} "
-            f"and end with {offsets[-1]}{falls}. Pass where the vectors of each item start, and the number of all "
-            "last."
+            f"The offsets must go up from 0 to the number of vectors, {total}, and never down; they start with "
+            f"{offsets[0]} and end with {offsets[-1]}. Pass where the vectors of each item start, and their number last."
         )
     empty = np.flatnonzero(np.diff(offsets) == 0)
     if len(empty):

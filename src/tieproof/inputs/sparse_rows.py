@@ -161,9 +161,10 @@ def as_sparse(values: Any, name: str, vocabulary: dict[Any, int]) -> SparseRows:
         return values
     if isinstance(values, list | tuple | np.ndarray):
         return _from_dictionaries(values, name, vocabulary)
-    if len(values.shape) != 2:
+    if len(values.shape) != 2 or (is_tensor(values) and (values.dense_dim() or "_bs" in str(values.layout))):
         raise InputError(
-            f"The {name} must have two dimensions, not the shape {tuple(values.shape)}. Pass a row for each item."
+            f"The {name} must be a matrix of single entries, without blocks and dense dimensions, not "
+            f"{sparse_form(values)} of the shape {tuple(values.shape)}. Pass a row for each item."
         )
     if is_tensor(values):
         return _from_torch(values, name)
@@ -173,11 +174,6 @@ def as_sparse(values: Any, name: str, vocabulary: dict[Any, int]) -> SparseRows:
 
 
 def _from_torch(values: Any, name: str) -> SparseRows:
-    if values.dense_dim() or "_bs" in str(values.layout):
-        raise InputError(
-            f"The {name} must be a tensor of single entries, not of blocks or dense rows. Convert it with "
-            ".to_dense().to_sparse()."
-        )
     values = values.detach().cpu()
     if values.dtype.is_floating_point and values.dtype.itemsize == 2:
         values = values.float()

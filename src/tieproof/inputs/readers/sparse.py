@@ -32,11 +32,6 @@ EXPECTED = 'Write {"id": …, "vector": {term: weight}} on each line, with the s
 HEADER = 24  # bytes of three numbers
 
 
-def is_archive(names: Collection[str]) -> bool:
-    """Whether an archive with arrays of these names holds a sparse matrix of SciPy, in any format."""
-    return {"data", "shape", "format"} <= {*names} and not {"indices", "row", "offsets"}.isdisjoint(names)
-
-
 def of_archive(path: File, entries: Mapping[str, Entry]) -> Entry:
     """The rows of a sparse matrix of SciPy."""
 
@@ -51,8 +46,7 @@ def of_archive(path: File, entries: Mapping[str, Entry]) -> Entry:
         starts, terms, shape = parts["indptr"], parts["indices"], tuple(parts["shape"].tolist())
         if form == "csr":
             return _checked(path, starts, terms, parts["data"], shape)
-        by_columns = _checked(path, starts, terms, parts["data"], shape[::-1])
-        return by_columns.transposed()
+        return _checked(path, starts, terms, parts["data"], shape[::-1]).transposed()
 
     return Entry("", (None, None), SPARSE_ROWS, load)
 
