@@ -133,8 +133,8 @@ def _checked_offsets(values: Any, total: int) -> IntArray:
     offsets = offsets.astype(np.int64)
     if offsets[0] != 0 or offsets[-1] != total or (np.diff(offsets) < 0).any():
         raise InputError(
-            f"The offsets must go up from 0 to the number of vectors, {total}, and never down; they start with "
-            f"{offsets[0]} and end with {offsets[-1]}. Pass where the vectors of each item start, and their number last."
+            f"The offsets must go up from 0 to the number of vectors, {total}, and never down; they go from "
+            f"{offsets[0]} to {offsets[-1]}. Pass where each item starts, and the number of all vectors last."
         )
     empty = np.flatnonzero(np.diff(offsets) == 0)
     if len(empty):
