@@ -232,6 +232,8 @@ def test_refused() -> None:
         evaluator.update(DATA[:, :4], LABELS)
     with pytest.raises(tp.InputError, match="float64"):
         evaluator.update(DATA.astype(float), LABELS)
+    with pytest.raises(tp.InputError, match=r"\(MultiVectors\), but .* \(ndarray\)"):
+        evaluator.update(tp.MultiVectors(DATA, range(91)), LABELS)
     with pytest.raises(tp.InputError, match=r"embeddings of batch 1 must contain .* row 7 contains inf") as caught:
         evaluator.update(np.where(np.arange(90)[:, None] == 7, np.inf, DATA.astype(np.float32)), LABELS)
     assert caught.value.argument == "embeddings"

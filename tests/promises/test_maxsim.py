@@ -226,6 +226,7 @@ def test_queries_and_gallery_of_other_types() -> None:
     gallery = as_items(random, (random.integers(-3, 4, size=(30, 5)) * 0.1).astype(np.float32), 12)
     labels, gallery_labels = labels_of(random, 6, 3), labels_of(random, 12, 3)
     relevance = labels[:, None] == gallery_labels
+    assert queries[5].same_as(queries[5:])
     expected = tp.evaluate_scores(as_ranks(keys_of("maxsim", queries, gallery)), relevance.astype(np.int64))
     found = tp.evaluate(queries, labels, gallery=gallery, gallery_labels=gallery_labels, distance="maxsim")
     assert found.to_dict()["measures"] == expected.to_dict()["measures"]

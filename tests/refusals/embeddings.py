@@ -115,7 +115,7 @@ CASES: dict[str, Case] = {
     ),
     "an item without vectors": Case(lambda: tp.MultiVectors(GOOD, [0, 2, 2, 6]), r"Item 1 has no vectors"),
     "offsets that do not end with the number of vectors": Case(
-        lambda: tp.MultiVectors(GOOD, [0, 2, 7]), r"rise from 0 to the number of vectors, which is 6.* end with 7"
+        lambda: tp.MultiVectors(GOOD, [0, 2, 7]), r"go up from 0 to the number of vectors, 6, .* from 0 to 7"
     ),
     "offsets that are not integers": Case(
         lambda: tp.MultiVectors(GOOD, [0.0, 6.0]), r"offsets must be integers .* not float64"
@@ -275,7 +275,7 @@ CASES: dict[str, Case] = {
         evaluate(LazyFrame()), r"embeddings must not be a lazy frame .* no rows yet. Call \.collect\(\)\."
     ),
     "a sparse matrix as embeddings": Case(
-        evaluate(Sparse()), r"a sparse matrix \(Sparse\)\. Convert it with \.toarray\(\)"
+        evaluate(Sparse()), r"a sparse matrix \(Sparse\)\. Make dense rows, as \.toarray\(\)"
     ),
     "a memory-mapped file that was cut short": Case(
         cut_short, r"cut short after it was mapped: .* 224 bytes", in_folder=True

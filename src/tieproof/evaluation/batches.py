@@ -275,11 +275,11 @@ class Evaluator:
                 same_kind = mine.dtype == theirs.dtype or (
                     name != "embeddings" and mine.dtype.kind == theirs.dtype.kind
                 )
-                if not same_kind or mine.shape[1:] != theirs.shape[1:]:
+                if not same_kind or type(mine) is not type(theirs) or mine.shape[1:] != theirs.shape[1:]:
                     raise InputError(
-                        f"The {name} of this batch have the shape {mine.shape} and type {type_name(mine.dtype)}, but "
-                        f"those of earlier batches {theirs.shape} and {type_name(theirs.dtype)}. Pass batches that "
-                        "differ only in their length."
+                        f"The {name} of this batch have the shape {mine.shape} and type {type_name(mine.dtype)} "
+                        f"({type(mine).__name__}), but earlier ones {theirs.shape} and {type_name(theirs.dtype)} "
+                        f"({type(theirs).__name__}). Pass batches that differ only in their length."
                     )
         self._batches.setdefault(side, []).append(batch)
 

@@ -50,10 +50,10 @@ def _with_any_alignment(values: Any, name: str) -> Array:
         )
     form = sparse_form(values)
     if form:
-        how = ".to_dense()" if is_tensor(values) else ".toarray()"
         raise InputError(
-            f"The {name} must not be {form}. Convert it with {how}, or pass it to tp.evaluate, tp.nearest, "
-            "tp.knn_accuracy, tp.collisions or Evaluator, which rank sparse rows."
+            f"The {name} must not be {form}. Make dense rows, as .toarray() and .to_dense() do. Only tp.evaluate, "
+            "tp.nearest, tp.knn_accuracy, tp.collisions, tp.neighbor_recall and Evaluator rank sparse embeddings: "
+            "one matrix of all rows (scipy.sparse.vstack, torch.stack), or dictionaries."
         )
     if isinstance(values, np.ndarray):
         return np.asarray(values)

@@ -96,8 +96,8 @@ class MultiVectors:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, items: "slice | IntArray") -> "MultiVectors":
-        chosen = np.arange(len(self))[items]
+    def __getitem__(self, items: "int | slice | IntArray") -> "MultiVectors":
+        chosen = np.atleast_1d(np.arange(len(self))[items])
         length = self.lengths[chosen]
         vectors = self.vectors[ranges(self.offsets[chosen], length)[1]]
         return self.checked(vectors, np.append(0, np.cumsum(length)))
@@ -133,8 +133,8 @@ def _checked_offsets(values: Any, total: int) -> IntArray:
     offsets = offsets.astype(np.int64)
     if offsets[0] != 0 or offsets[-1] != total or (np.diff(offsets) < 0).any():
         raise InputError(
-            f"The offsets must rise from 0 to the number of vectors, which is {total}; they start with {offsets[0]} "
-            f"and end with {offsets[-1]}. Pass where the vectors of each item start, and the number of all last."
+            f"The offsets must go up from 0 to the number of vectors, {total}, and never down; they go from "
+            f"{offsets[0]} to {offsets[-1]}. Pass where each item starts, and the number of all vectors last."
         )
     empty = np.flatnonzero(np.diff(offsets) == 0)
     if len(empty):
@@ -162,7 +162,7 @@ def as_multi_vectors(values: Any, name: str) -> MultiVectors:
         raise InputError(
             f"The {name} must be items of several vectors for distance='maxsim' and 'meanmaxsim', not {what}. Pass "
             "tp.MultiVectors(vectors, offsets), tp.MultiVectors.padded(x, mask), or a list with an array (vectors, "
-            "dimensions) of each item."
+            "dimensions) of each item; a file has them as `vectors` and `offsets` (.npz)."
         )
     arrays = [as_numbers(each, name) for each in values]
     kinds = sorted({(array.dtype.name, array.shape[1]) for array in arrays})

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import DICTIONARIES, as_numbers, is_tensor, sparse_form
+from tieproof.inputs.arrays import DICTIONARIES, LARGEST, as_numbers, is_tensor, sparse_form
 from tieproof.inputs.relevance import ranges
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import cut
@@ -14,9 +14,6 @@ from tieproof.ties import Array, IntArray, SmallIntArray
 
 MOST_TERMS = 2**31 - 1
 """The most dimensions of sparse rows, whose numbers take 32 bits."""
-
-EXACT = 2.0**53
-"""Integers up to here are exact in float64."""
 
 AT_ONCE = 2**16  # about how many entries are looked at or sorted at a time, which fit into a cache
 
@@ -164,13 +161,14 @@ def as_sparse(values: Any, name: str, vocabulary: dict[Any, int]) -> SparseRows:
         return values
     if isinstance(values, list | tuple | np.ndarray):
         return _from_dictionaries(values, name, vocabulary)
+    if len(values.shape) != 2 or (is_tensor(values) and (values.dense_dim() or "_bs" in str(values.layout))):
+        raise InputError(
+            f"The {name} must be a matrix of single entries, without blocks and dense dimensions, not "
+            f"{sparse_form(values)} of the shape {tuple(values.shape)}. Pass a row for each item."
+        )
     if is_tensor(values):
         return _from_torch(values, name)
     rows = values.tocsr()
-    if len(rows.shape) != 2:
-        raise InputError(
-            f"The {name} must have two dimensions, not the shape {rows.shape}. Pass a row for each item."
-        )
     added = getattr(values, "format", "") == "coo" and values.nnz != rows.nnz
     return of_parts(rows.indptr, rows.indices, rows.data, rows.shape, name, repeated=added)
 
@@ -253,7 +251,7 @@ def of_parts(starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated
             "them up first, as .sum_duplicates() and .coalesce() do."
         )
     small = data.dtype.itemsize < 4 or data.dtype == np.float32
-    if data.dtype.kind in "iu" and max(-int(data.min(initial=0)), int(data.max(initial=0))) >= EXACT:
+    if data.dtype.kind in "iu" and max(-int(data.min(initial=0)), int(data.max(initial=0))) > LARGEST:
         raise InputError(
             f"The {name} must have no integers beyond 2**53, which sparse rows cannot have. Divide all of them."
         )

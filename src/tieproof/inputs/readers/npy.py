@@ -143,7 +143,7 @@ def archive(path: Path, named: Collection[str] = ()) -> list[Entry]:
             )
         entries = {name: _member(path, file, name) for name in members}
     arrays = {name.removesuffix(".npy"): entry for name, entry in entries.items()}
-    if set(sparse.PARTS) <= arrays.keys():
+    if {"data", "shape", "format"} <= arrays.keys() and arrays.keys() & {"indices", "row", "offsets"}:  # of SciPy
         return [sparse.of_archive(path, arrays)]
     vectors, offsets = (entries.get(f"{name}.npy") for name in ("vectors", "offsets"))
     if vectors is None or offsets is None:

@@ -19,7 +19,7 @@ from tieproof.inputs.labels import from_objects
 from tieproof.inputs.readers import json_lists, tables
 from tieproof.inputs.readers.columns import SPARSE_ROWS, Entry, refuse_scores
 from tieproof.inputs.readers.location import AGAIN, File, broken, reading
-from tieproof.inputs.sparse_rows import as_sparse, is_sparse, of_parts
+from tieproof.inputs.sparse_rows import as_sparse, of_parts
 from tieproof.ties import Array
 
 KIND = "sparse rows of big-ann-benchmarks (.csr)"
@@ -33,12 +33,12 @@ HEADER = 24  # bytes of three numbers
 
 
 def of_archive(path: File, entries: Mapping[str, Entry]) -> Entry:
-    """The rows of an archive that has all of `PARTS`."""
+    """The rows of a sparse matrix of SciPy."""
 
     def load() -> Any:
-        parts: dict[str, Array] = {name: np.asarray(entries[name].load()) for name in PARTS}
+        parts: dict[str, Array] = {name: np.asarray(entries[name].load()) for name in PARTS if name in entries}
         form = bytes(parts["format"]).rstrip(b"\0").decode(errors="replace")
-        if form not in ("csr", "csc"):
+        if form not in ("csr", "csc") or len(parts) < len(PARTS):
             raise InputError(
                 f"{path} contains a sparse matrix in the format {form!r}, not rows. Convert it by .tocsr(), and save "
                 "it again."
@@ -46,8 +46,7 @@ def of_archive(path: File, entries: Mapping[str, Entry]) -> Entry:
         starts, terms, shape = parts["indptr"], parts["indices"], tuple(parts["shape"].tolist())
         if form == "csr":
             return _checked(path, starts, terms, parts["data"], shape)
-        by_columns = _checked(path, starts, terms, parts["data"], shape[::-1])
-        return by_columns.transposed()
+        return _checked(path, starts, terms, parts["data"], shape[::-1]).transposed()
 
     return Entry("", (None, None), SPARSE_ROWS, load)
 
@@ -76,7 +75,7 @@ def lines(path: Path, named: Collection[str] = ()) -> list[Entry]:
     with reading(path, IN_LINES), path.open(encoding="utf-8") as file:
         content = file.read().encode()
     if not json_lists.is_json(content):
-        raise InputError(broken(path, IN_LINES, content, EXPECTED))
+        raise InputError(broken(path, IN_LINES, content, f"it begins with no dictionary. {EXPECTED[:-1]}"))
     rows, numbers = json_lists.contents(path, content, EXPECTED)
     for number, row in zip(numbers, rows, strict=True):
         if not isinstance(row, dict) or row.keys() != rows[0].keys():
@@ -85,15 +84,18 @@ def lines(path: Path, named: Collection[str] = ()) -> list[Entry]:
         refuse_scores(path, tables.read(path).columns)
 
     def entry(name: str, values: list[Any]) -> Entry:
-        several = isinstance(values[0], dict | list)
+        kind = next((type(value) for value in values if isinstance(value, dict | list)), None)
 
         def load() -> Any:
-            if not several:
+            if kind is None:
                 return from_objects(values, f"{name} of {path}")
-            return of_dictionaries(path, name, values) if is_sparse(values) else as_array(values, name)
+            for number, value in zip(numbers, values, strict=True):
+                if type(value) is not kind:
+                    raise InputError(f"{path} has a '{name}' of another form on line {number}. {EXPECTED}")
+            return of_dictionaries(path, name, values) if kind is dict else as_array(values, f"{name} of {path}")
 
-        shape = (len(rows), None) if several else (len(rows),)
-        return Entry(name, shape, SPARSE_ROWS if isinstance(values[0], dict) else "values", load)
+        shape = (len(rows),) if kind is None else (len(rows), None)
+        return Entry(name, shape, SPARSE_ROWS if kind is dict else "values", load)
 
     return [entry(name, [row[name] for row in rows]) for name in rows[0]]
 
