@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no do
 ROOMS = {
     "inputs": 8_914,
     "distances": 4_629,
-    "engine": 4_779,
+    "engine": 4_772,
     "native": 845,
     "measures": 6_340,
     "show": 1_494,
@@ -34,7 +34,7 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 64_870
+LINES_OF_SOURCE = 64_863
 LINES_OF_KERNELS = 7_861
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123

@@ -100,7 +100,7 @@ class TileLoop:
 
     def __init__(self, space: Space, ranked: Ranked, plan: Plan, area: Area, progress: Progress) -> None:
         self.space, self.ranked, self.area, self.progress = space, ranked, area, progress
-        self.side = min(plan.side_of(space, counted=True), max(len(space.queries), len(space.items)))
+        self.side = min(plan.side_of(space), max(len(space.queries), len(space.items)))
         self.undecided, self.threads = min(plan.undecided, self.side**2), plan.threads
         self.form, self.error = space.form, space.all_errors
         self.limits = limits_of(ranked.thresholds, space.form.ratio, space.tile_type)

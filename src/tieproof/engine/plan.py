@@ -38,8 +38,6 @@ BYTES_PER_PAIR_RANKING = 320  # the memory for a pair while it is ranked or its 
 LARGEST_SIDE, SMALLEST_SIDE = 1008, 64
 """The limits of the rows of a tile; not a power of two, because rows 4,096 bytes apart conflict in the cache."""
 
-WIDER, FEWEST_TILES = 2, 16  # how many times as many rows tiles have if each thread counts so many (measured)
-
 SMALLEST_BUDGET = 8 * 2**20  # smaller budgets are treated as this one, below which no memory can be saved
 
 
@@ -65,20 +63,15 @@ class Plan:
         self.memory = whole - min(self.threads * LISTS, whole // 4)
         fewest, most = UNDECIDED
         self.undecided = min(max(self.memory // 10 // self.threads // BYTES_PER_UNDECIDED, fewest), most)
-        self.entries = self.memory / 9 / self.threads / 24
-        self.side = min(max(int(self.entries**0.5), SMALLEST_SIDE), LARGEST_SIDE)
+        entries = self.memory / 9 / self.threads / 24
+        self.side = min(max(int(entries**0.5), SMALLEST_SIDE), LARGEST_SIDE)
         self.part_size = self.memory // 9 // BYTES_PER_PAIR_RANKING // self.threads
         batch = max(self.memory // BYTES_PER_COMPARED // 16 // self.threads, SMALLEST_BATCH)
         self.resources = Resources(self.memory // 12, np.dtype(np.float32), LONG, self.threads, batch)
 
-    def side_of(self, space: Space, counted: bool = False) -> int:
-        """Return the number of rows and columns of a tile: less if a pair takes long, more if many are counted."""
-        side = self.side
-        if counted and not space.integers:  # all integers are sorted into buckets, which the nearest cache holds
-            pairs = len(space.queries) * len(space.items) / (2 if space.symmetric else 1)
-            entries = min(self.entries, pairs / FEWEST_TILES / self.threads)
-            side = max(side, min(int(entries**0.5), WIDER * side))
-        return max(1, int(side * space.pair_cost**0.5))
+    def side_of(self, space: Space) -> int:
+        """Return the number of rows and columns of a tile of a space, less if a pair takes long."""
+        return max(1, int(self.side * space.pair_cost**0.5))
 
     def space_of(self, problem: Search, ends: tuple[int, ...] = ()) -> Space:
         """Return the space of real distances, or of rounded ones; `ends` of parts of the items as in `make_space`."""
