@@ -57,8 +57,8 @@ def truth(
     The folder contains `truth.npz`, with the arrays `neighbors` (q, k), `distances`, and the fields `nearer`,
     `tie_starts`, `tie_indptr`, `tie_ids` and `n_ties` of `Neighbors`; the files of `formats`; and
     `certificate.json`, which is written last. The search is divided into parts of about a minute (of 1,000 queries at
-    least), whose neighbors are stored as they are found: if the run is killed, the same call continues it. The parts
-    do not change a bit of the result.
+    least; longer for distances that are no matrix products), whose neighbors are stored as they are found: if the run
+    is killed, the same call continues it. The parts do not change a bit of the result.
 
     Parameters
     ----------

@@ -250,8 +250,7 @@ static inline int64_t list_flags(const uint8_t *flag, uint32_t start, uint32_t *
             close + found, (__mmask16)((1u << count) - 1), _mm512_maskz_compress_epi32(part, places));
         found += count;
     }
-    return found;
-#endif
+#else
     for (uint32_t place = 0; place < GROUP; place += 8) {
         uint64_t word;
         memcpy(&word, flag + place, sizeof word);
@@ -270,6 +269,7 @@ static inline int64_t list_flags(const uint8_t *flag, uint32_t start, uint32_t *
         }
 #endif
     }
+#endif
     return found;
 }
 
