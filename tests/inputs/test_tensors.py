@@ -27,7 +27,7 @@ def fake() -> Any:
 
 UNREADABLE: dict[str, tuple[Callable[[], Any], str]] = {
     "meta": (lambda: torch().zeros(3, 2, device="meta"), "device 'meta', which has no numbers"),
-    "sparse": (lambda: torch().eye(3).to_sparse(), r"layout sparse_coo. Convert it with .to_dense\(\)"),
+    "sparse": (lambda: torch().eye(3).to_sparse(), r"layout sparse_coo\. Make dense rows, as .* \.to_dense\(\) do"),
     "sparse rows": (lambda: torch().eye(3).to_sparse_csr(), "layout sparse_csr"),
     "float8": (lambda: torch().eye(3).to(torch().float8_e4m3fn), r"torch.float8_e4m3fn.*with .float\(\)"),
     "nested": (
