@@ -29,7 +29,7 @@ NAMED = {
     "vectors": "several|maxsim",
     "lists of arrays": "several|maxsim",
 }
-ADVICE = "Pass", "Convert", "Leave", "Round"  # one of which begins what to do
+ADVICE = "Make", "Pass", "Convert", "Leave", "Round"  # one of which begins what to do
 
 
 def updated(rows: Any, distance: str) -> object:

@@ -168,6 +168,7 @@ def test_the_hits_of_a_recall_are_counted_as_the_version_counts_them() -> None:
     assert "the hits that have a recall are counted as that version of trec_eval does" in text
 
 
+@pytest.mark.heavy
 @pytest.mark.filterwarnings("ignore:All lists")
 @pytest.mark.parametrize("seed", range(2))
 def test_pytrec_eval_prints_these_interpolated_precisions(seed: int) -> None:

@@ -141,6 +141,7 @@ def test_a_matrix_that_is_read_as_triples_is_warned_about_and_the_advice_works()
     tp.evaluate(GALLERY[:3], relevance=[(0, 1, 1), (1, 0, 1), (2, 1, 1)])  # tuples are triples
 
 
+@pytest.mark.heavy
 def test_labels_of_minus_one_and_one_by_the_advice_have_the_score_of_scikit_learn() -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     labels, scores = np.where(np.arange(40) % 7, -1, 1), RANDOM.permutation(40) / 40

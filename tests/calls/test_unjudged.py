@@ -62,6 +62,7 @@ def test_values_are_those_of_all_orders(measure: str) -> None:
             assert got.std[at] == pytest.approx(exact.std, rel=1e-12, abs=1e-15)
 
 
+@pytest.mark.heavy
 def test_documents_that_were_judged_not_relevant_are_counted() -> None:
     name = "num_nonrel_judged_ret"
     for level, seed in itertools.product((1, 2), range(3)):

@@ -122,6 +122,7 @@ def test_published_values() -> None:
         assert found[name].exact
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("alpha", [0.5, 0.1])
 def test_ndeval(alpha: float) -> None:
     ndeval = pytest.importorskip("pyndeval").ndeval

@@ -1,5 +1,9 @@
 """Which tests are collected: the sample of cases has every value of every parameter, and is the same each time."""
 
+import ast
+import re
+import sys
+import tomllib
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -78,3 +82,22 @@ def test_long_tests_run_with_the_rest_or_by_name(crossings: str, named: str, cho
     left = list(both)
     conftest.pytest_collection_modifyitems(config, left)
     assert left == [both[number] for number in chosen]
+
+
+def test_what_skips_without_a_library_runs_where_it_is_installed() -> None:
+    """`make test` installs the extra test; only tests that are marked as heavy run with more than that."""
+    root = Path(__file__).parents[2]
+    extras = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    own, *others = extras["test"]
+    wanted = [*others, *(each for name in re.findall(r"[\w-]+(?=[,\]])", own) for each in extras[name])]
+    there = {"PIL" if name == "pillow" else name for name in (re.findall(r"[\w-]+", each)[0] for each in wanted)}
+    found = []
+    for file in (root / "tests").rglob("test_*.py"):
+        parts = ast.parse(file.read_text("utf-8")).body
+        marks = [ast.unparse(part) for part in parts if ast.unparse(part).startswith("pytestmark")]
+        for part in parts:
+            named = getattr(part, "name", "test_").startswith("test_")
+            if named and "mark.heavy" not in f"{marks}{[*map(ast.unparse, getattr(part, 'decorator_list', []))]}":
+                found += [(name, file.name) for name in re.findall(r"importorskip\('(\w+)", ast.unparse(part))]
+    assert {"scipy", "PIL"} <= {name for name, _ in found}
+    assert [each for each in found if each[0] not in there | sys.stdlib_module_names] == []

@@ -76,6 +76,7 @@ def test_runs_that_are_written_out_give_the_measures_of_the_run(written: Path, t
     assert (tmp_path / "out/published.tsv").read_bytes() == (written / "published.tsv").read_bytes()
 
 
+@pytest.mark.heavy
 def test_order_of_the_original_tool_is_that_of_trec_eval(written: Path) -> None:
     """trec_eval 9, which compares scores in single precision."""
     pytrec_eval = pytest.importorskip("pytrec_eval")

@@ -89,6 +89,7 @@ def test_products_of_fractions(name: str) -> None:
         assert abs(Fraction(bound) - mean) <= Fraction(1, 10**12)
 
 
+@pytest.mark.heavy
 @every
 def test_forms_of_the_same_rows(distance: str) -> None:
     torch = pytest.importorskip("torch")
@@ -164,8 +165,16 @@ def test_what_is_refused(case: str) -> None:
         (lambda: [sparse.csr_array(np.eye(2, dtype=complex))], "not complex128"),
         (lambda: [sparse.csr_array(np.array([[2**53 + 1], [1]]))], r"no integers beyond 2\*\*53"),
         (lambda: [sparse.coo_array(np.ones(2))], r"a matrix of single entries, .* the shape \(2,\)"),
-        (lambda: [pytest.importorskip("torch").eye(2).to_sparse(1)], "without blocks and dense dimensions"),
-        (lambda: [pytest.importorskip("torch").eye(2).to_sparse_bsr((1, 1))], "not .* of the layout sparse_bsr"),
+        pytest.param(
+            lambda: [pytest.importorskip("torch").eye(2).to_sparse(1)],
+            "without blocks and dense dimensions",
+            marks=pytest.mark.heavy,
+        ),
+        pytest.param(
+            lambda: [pytest.importorskip("torch").eye(2).to_sparse_bsr((1, 1))],
+            "not .* of the layout sparse_bsr",
+            marks=pytest.mark.heavy,
+        ),
         (lambda: [[sparse.csr_array(np.eye(2))[[row]] for row in range(2)]], r"one matrix of all rows \(scipy"),
         (lambda: ([{"a": 1.0}], sparse.eye_array(5, format="csr")), "Only one side is dictionaries"),
         (lambda: ([{"a": 1.0}], [{1: 1.0}] * 5), "all strings or all integers, on both sides"),

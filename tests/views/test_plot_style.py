@@ -38,6 +38,7 @@ def test_axes_given_are_used_and_others_are_those_of_pyplot() -> None:
         plt.close("all")
 
 
+@pytest.mark.heavy
 def test_axes_print_nothing_as_the_last_line_of_a_cell() -> None:
     formatters = pytest.importorskip("IPython.core.formatters")
     assert formatters.DisplayFormatter().format(style.figure("x")[1])[0]
