@@ -39,7 +39,7 @@ def test_hard_sets(name: str, distance: str) -> None:
         assert_found(tp.collisions(data, labels, distance=distance), expected_ties(distance, data, labels, 0.0))
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(8)
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_epsilon(name: str, distance: str) -> None:

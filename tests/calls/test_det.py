@@ -285,7 +285,7 @@ def check_curve(data: Array, distance: str, labels: Array, **options: Any) -> No
     assert (curve.thresholds[1:] >= curve.thresholds[:-1]).all()
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(8)
 @pytest.mark.parametrize("distance", fnmr_oracle.DISTANCES)
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_curve_of_embeddings_by_the_definition(name: str, distance: str) -> None:

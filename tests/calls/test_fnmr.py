@@ -95,7 +95,7 @@ def leave_one_out(labels: Array) -> list[tuple[int, int, bool]]:
     return [(q, i, bool(labels[q] == labels[i])) for q in range(count) for i in range(count) if q != i]
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(8)
 @pytest.mark.parametrize("distance", oracle.DISTANCES)
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_leave_one_out_by_the_definition(name: str, distance: str) -> None:

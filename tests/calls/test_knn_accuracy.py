@@ -61,7 +61,7 @@ def assert_accuracy(result: tp.KnnAccuracy, expected: list[tuple[Fraction, Fract
     assert [found.lower, found.expected, found.upper] == pytest.approx(means, rel=1e-12)
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(8)
 @pytest.mark.parametrize("name", HARD_SETS)
 @pytest.mark.parametrize("called", DISTANCES)
 def test_hard_data(called: str, name: str) -> None:
@@ -81,6 +81,7 @@ def test_hard_data(called: str, name: str) -> None:
             assert_accuracy(found, by_definition(beside, labels[:8], labels[8:], k, weights))
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("weights", [None, "distance", 0.5, 2])
 def test_many_ties(weights: Any) -> None:
     """Small whole numbers, where ties at the cut and ties of votes come together."""

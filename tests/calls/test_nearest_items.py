@@ -57,7 +57,7 @@ def seeded(name: str) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(name.encode()))
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(8)
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_hard_data(name: str, distance: str) -> None:

@@ -303,6 +303,7 @@ BEFORE = ("cosine", "dot", "euclidean", "sqeuclidean")
 NAMES = ["gaussian float32", "one ulp apart float32", "near one row", "duplicates", "1e37", "1e-40", "some rows zero"]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("forced", BEFORE_ROUNDING)

@@ -26,7 +26,7 @@ def clustered(name: str, shape: tuple[int, int]) -> tuple[npt.NDArray[Any], npt.
     return HARD_SETS[name](random, shape), random.integers(0, 9, size=shape[0])
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(8)
 @pytest.mark.filterwarnings("ignore:.* of which every bit is set about half of the time")
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize(("name", "dimensions"), [(name, 5) for name in HARD_SETS] + [(name, 150) for name in LARGE])

@@ -318,7 +318,7 @@ def encloses(value: float, bound: float, exact: Fraction, power: int) -> bool:
     return low <= exact <= high
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(8)
 @pytest.mark.parametrize("distance", ORDERS)
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_exact_keys_have_the_exact_order(name: str, distance: str) -> None:

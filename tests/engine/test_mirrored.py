@@ -70,7 +70,7 @@ def test_stripes_that_share_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
     np.testing.assert_allclose(values, gauge.wide_values(slice(0, COUNT), slice(0, COUNT)))
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(8)
 @pytest.mark.filterwarnings("ignore::tieproof.InputWarning")  # some hard sets look like packed codes
 @pytest.mark.parametrize("distance", ORDERS)
 @pytest.mark.parametrize("name", HARD_SETS)

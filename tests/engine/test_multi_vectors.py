@@ -46,7 +46,7 @@ def test_bounds(name: str, dtype: Any, chunk: int) -> None:
             assert abs(Fraction(value) - exact[i][j]) <= Fraction(bound)
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(8)
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_exact_keys_are_in_the_order_of_scores(name: str) -> None:
     space, exact = space_of(name, np.float32, 2**16)

@@ -218,6 +218,7 @@ def matrices(width: Literal[32, 64]) -> st.SearchStrategy[npt.NDArray[np.floatin
     return rows.map(lambda values: np.array(values, dtype=np.float32 if width == 32 else np.float64))
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("distance", ORDERS)
 @pytest.mark.parametrize("width", [32, 64])
 @pytest.mark.parametrize("number", range(5))

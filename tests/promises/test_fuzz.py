@@ -343,6 +343,7 @@ def whole_numbers(draw: st.DrawFn) -> tuple[list[list[int]], list[str]]:
     return rows, fitting
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("number", range(1 if CASES else 6))
 @pytest.mark.parametrize("distance", oracle.DISTANCES)
 def test_any_type_that_holds_the_numbers(distance: str, number: int) -> None:

@@ -54,7 +54,7 @@ def close(found: Any, expected: Sequence[Fraction]) -> bool:
     return all(abs(Fraction(a) - b) <= Fraction(1, 10**12) * b for a, b in zip(values, expected, strict=True))
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(8)
 @both
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_leave_one_out(name: str, distance: str) -> None:
@@ -72,7 +72,7 @@ def test_leave_one_out(name: str, distance: str) -> None:
         assert close(tp.evaluate(items, labels, distance=distance, measures=["AP"])["AP"], means)
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(8)
 @both
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_all_measures_with_a_gallery_groups_and_excluded_pairs(name: str, distance: str) -> None:
@@ -100,7 +100,7 @@ def test_all_measures_with_a_gallery_groups_and_excluded_pairs(name: str, distan
     assert found.to_dict()["measures"] == expected.to_dict()["measures"]
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(8)
 @both
 @pytest.mark.parametrize("k", [1, 3, 40])
 @pytest.mark.parametrize("name", HARD_SETS)
@@ -124,7 +124,7 @@ def test_nearest(name: str, k: int, distance: str) -> None:
             assert found.tie(query).tolist() == [item for item in others if row[item] == last]
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(8)
 @both
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_one_vector_per_item_is_the_dot_product(name: str, distance: str) -> None:
@@ -155,6 +155,7 @@ def test_order_of_items_vectors_and_dimensions(name: str, distance: str) -> None
         assert tp.evaluate(permuted, labels[order], distance=distance).to_json() == expected
 
 
+@pytest.mark.few(2)
 @both
 @pytest.mark.parametrize("name", SEVERAL)
 def test_threads_memory_tiles_and_types(name: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -274,6 +274,7 @@ def graded_lists(count: int) -> list[tuple[list[float], list[int]]]:
     return [(numbers, [max(own, int(not any(grades))) for own in grades]) for numbers, grades in lists]
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("noise", NOISES)
 def test_graded_gains_are_bracketed(noise: float) -> None:
     """The bracket holds all possible rankings; it is exact without noise, and hardly wider on average."""

@@ -107,6 +107,7 @@ def check_bounds(
                     assert low - 1e-12 <= value <= high + 1e-12, (noise, query, found, ends)
 
 
+@pytest.mark.few(2)
 @pytest.mark.parametrize("distance", DISTANCES[:-1])
 def test_bounds_of_random_data(distance: str) -> None:
     @fuzz
@@ -172,6 +173,7 @@ def radii(kind: str, distance: str) -> tuple[float, ...]:
     return RADII[distance] * scale, 1e-12, RADII[distance] * scale**2
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("kind", SIMILAR)
 def test_the_same_bits_by_all_methods(kind: str, distance: str) -> None:

@@ -71,6 +71,7 @@ def test_threads_and_memory(name: str, distance: str) -> None:
         assert found.to_json() == expected, (threads, memory)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize("distance", ORDERS)
 @pytest.mark.parametrize("name", SETS)
 def test_tiles_blocks_and_precision(name: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ def outcome(embeddings: Any, labels: Array, **options: Any) -> Any:
     return tp.evaluate(embeddings, labels, empty="zero", **options).to_flat_dict()
 
 
-@pytest.mark.few(16)
+@pytest.mark.few(8)
 @every
 @sets
 def test_the_same_bits_as_dense_rows(name: str, distance: str) -> None:

@@ -55,7 +55,7 @@ def ranked(distance: str, x: Row, items: dict[int, Row], k: int) -> tuple[list[i
     return order[:k], sum(key > last for key in keys.values()), [item for item in order if keys[item] == last]
 
 
-@pytest.mark.few(24)
+@pytest.mark.few(10)
 @pytest.mark.parametrize("k", [1, 5, 17, 39])
 @pytest.mark.parametrize("sides", [1, 2])
 @pytest.mark.parametrize("distance", ["dot", "cosine", "euclidean"])

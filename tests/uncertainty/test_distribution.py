@@ -141,6 +141,7 @@ def test_only_grades_of_rel_are_relevant(measure: str) -> None:
     check(found, all_means(high, tp.measures.parse(measure)), 1e-3)
 
 
+@pytest.mark.few(3)
 @pytest.mark.parametrize(
     "measure",
     [
