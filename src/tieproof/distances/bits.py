@@ -17,9 +17,7 @@ from tieproof.ties import Array, IntArray
 
 FASTEST_WAY = 1  # the fastest way to count bits that differ, if the processor has it; tests choose the other
 MOST_DIMENSIONS = 2**22  # up to this many dimensions, halves of squared norms are exact in float32
-
-OF_SIGNS, OF_BITS = 2.0, 0.5
-"""How much smaller a product is for each entry that differs, if entries are -1 and 1, or 0 and 1."""
+OF_SIGNS, OF_BITS = 2.0, 0.5  # how much smaller an entry that differs makes a product of -1 and 1, or of 0 and 1
 
 
 @native

@@ -40,8 +40,7 @@ from tieproof.distances.near_duplicates import by_cosine
 from tieproof.distances.space import FLOAT32, FLOAT64, Error, KeyScale, NearnessForm, Resources
 from tieproof.ties import FloatArray, IntArray
 
-RATIO_EXACT = 2.0**50
-"""If s^2 n is at most this, rounded quotients s |s| / n of distinct values are distinct (README, 4)."""
+RATIO_EXACT = 2.0**50  # up to this s^2 n, rounded quotients s |s| / n of distinct values are distinct (README, 4)
 
 
 class Cosine(InnerSpace):

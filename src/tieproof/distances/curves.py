@@ -11,8 +11,7 @@ LINEAR: d = v; ROOT: d = sqrt(v); SIMILARITY: d = 1 + v, where v is minus a cosi
 signed square of a cosine; SINE: v is the same plus 1, which is the squared sine up to a right angle.
 """
 
-CURVE_ERROR = 2.0**-49
-"""The relative error of `distance_of` (rounding.h): six operations of at most 2^-53 each, with a margin."""
+CURVE_ERROR = 2.0**-49  # relative, of `distance_of` (rounding.h): six operations of at most 2^-53, with a margin
 
 
 class Curve(NamedTuple):

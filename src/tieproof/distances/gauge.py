@@ -20,19 +20,14 @@ from tieproof.native.threads import stripes
 from tieproof.ties import FloatArray, IntArray
 
 NEAR = 2.0**-50  # the relative error of `Gauge.near`, and of values computed with it
-
-
 LONGEST_SUM = 2**16  # the most dimensions of a product that are summed at a time, so that its error bound stays valid
-
-CHUNK_PAIRS = 2**14
-"""The number of pairs whose exact keys, Python numbers of some hundred bytes each, are in memory at a time."""
-
+CHUNK_PAIRS = 2**14  # how many exact keys, Python numbers of some hundred bytes, are in memory at a time
 LARGEST_STRIPE = 512  # the most queries at a time; more do not make the product faster
 COLUMNS = 2048  # the number of item rows that are prepared at a time
 
 
+# The largest block of queries and of items for a distance function, and the most distances kept at a time.
 FUNCTION_ROWS, FUNCTION_COLUMNS, FUNCTION_ENTRIES = 256, 4096, 2**24
-"""The largest block of queries and of items for a distance function, and the most distances kept at a time."""
 
 
 def resources_of_gauge(keep_bytes: int) -> Resources:

@@ -23,8 +23,7 @@ from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.space import FLOAT64, Error, KeyScale, NearnessForm, Space
 from tieproof.ties import Array, FloatArray, IntArray
 
-LARGEST_RATIO = 2.0**60
-"""The most that the common row may exceed the differences; float64 has no closer neighbors of normal numbers."""
+LARGEST_RATIO = 2.0**60  # of the common row to differences; normal numbers of float64 have no closer neighbors
 
 
 def centered(sides: tuple[Rows, ...], keep_bytes: int, threads: int) -> tuple[tuple[Rows, ...], Array] | None:
@@ -185,8 +184,7 @@ def by_cosine(whole: InnerSpace) -> Space:
     return NearDuplicates(whole, projected, lines, scale)
 
 
-LARGEST_LOSS = 2.0**-10
-"""The largest error of a projected row for which the terms of second order are within the bound."""
+LARGEST_LOSS = 2.0**-10  # the largest error of a projected row whose terms of second order are within the bound
 
 
 def _differences(whole: InnerSpace, share: int) -> tuple[tuple[Rows, ...], FloatArray] | None:

@@ -11,10 +11,7 @@ from tieproof.native.loading import best_library
 Floats = npt.NDArray[np.float32]
 
 SUMMED = 64  # the number of products that are summed before these sums are added
-
-ARRANGED, GROUP = 256, 48
-"""The largest number of dimensions that are arranged at a time, and of rows or items that are multiplied together."""
-
+ARRANGED, GROUP = 256, 48  # how many dimensions, and rows or items, are arranged and multiplied together
 FASTEST_WAY = 1  # the fastest way to multiply, if this processor has it; tests choose the other
 
 

@@ -15,8 +15,7 @@ from tieproof.engine.problem import Problem, Watch
 from tieproof.engine.ranking import rank
 from tieproof.ties import IntArray, Parts, Ties
 
-NOISY = 9
-"""How many times as much memory a relevant item takes if the ends of its distance under noise are counted, too."""
+NOISY = 9  # how many times as much memory a relevant item takes if its ends under noise are counted, too
 
 
 class TiesByPart(NamedTuple):

@@ -200,8 +200,7 @@ def place_by_keys(
     """Find each item's place among the thresholds that it may meet, by `lead` or by the whole key, and count it."""
 
 
-Task = tuple[slice, slice, Lock]
-"""Some queries, some items, and the lock to be held while the counts of these queries change."""
+Task = tuple[slice, slice, Lock]  # some queries, some items, and the lock held while the counts of the queries change
 
 
 def count_pairs(

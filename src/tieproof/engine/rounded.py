@@ -18,11 +18,8 @@ from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 SLACK = 2.0**-50  # the relative error of adding an error to a value, and of the error itself
-
 LARGEST_SCALE = 2.0**600  # the numbers of formats, divided or multiplied by this, are in the range of float64
-
-FARTHEST = 2.0**1000
-"""Larger than every number of a format; farther distances are replaced by this, so that none is infinite."""
+FARTHEST = 2.0**1000  # beyond every number of a format: farther distances become this, so that none is infinite
 
 
 class KernelFormat(NamedTuple):

@@ -50,9 +50,8 @@ MOVED = {
     "dot": Moved(DOT, by_norm=True),
 }
 
+# The distances that are computed from products, and those of which the error is bounded, which rank the same.
 BY_PRODUCTS = {"cosine": COSINE, "euclidean": SQEUCLIDEAN, "sqeuclidean": SQEUCLIDEAN, "dot": DOT}
-"""The distances that are computed from products, and those of which the error is bounded, which rank the same."""
-
 OTHER_ROUNDINGS = 24  # besides those of sums: of entries to float32, of divisions, roots, differences; with a margin
 SMALLEST_NORM, LARGEST_NORM = 2.0**-40, 2.0**60  # in between, nothing overflows in float32, or underflows by much
 

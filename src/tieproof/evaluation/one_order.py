@@ -36,9 +36,8 @@ RULES = {
 }
 """The rules by which ties are broken, in words: in which order items with equal scores are ranked."""
 
+# The rules of programs that cut grades to whole numbers, and how they count the hits of IPrec.
 READS_AS = {"trec_eval": "nearest", "pytrec_eval": "enough"}
-"""The rules of programs that cut grades to whole numbers, and how they count the hits of IPrec."""
-
 WHOLE_GRADES = "fractions of grades are cut off, as trec_eval reads them"
 OTHER_HITS = "the hits that have a recall are counted as that version of trec_eval does"
 SINGLE_PRECISION = "scores that differ are equal in single precision"

@@ -36,9 +36,7 @@ _REVEALS = (
 
 FACTS = "record.json"
 _DATE = (1980, 1, 1, 0, 0, 0)  # the earliest date of an archive, because a record does not tell when it was written
-
-CATEGORIES = ("category_names", "category_of_query", "category_of_empty", "category_counted")
-"""The arrays of the queries' categories."""
+CATEGORIES = ("category_names", "category_of_query", "category_of_empty", "category_counted")  # of queries
 
 
 def save(result: Measured, path: Any) -> None:
@@ -110,5 +108,5 @@ def _parts_of(result: Measured) -> tuple[dict[str, Any], dict[str, Array]]:
     return facts, {name: array for name, array in arrays.items() if array is not None}
 
 
+# They have everything of a result, and `tieproof verify` checks them.
 RECORDS: "Formats" = {EXTENSION: lambda: _write}
-"""The extension of records, which have everything of a result, and which `tieproof verify` checks."""

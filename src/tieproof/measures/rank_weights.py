@@ -170,9 +170,8 @@ class Tabled:
         return ((self.squares.between(start, stop) - squared_sum / (stop - start)).hi,)
 
 
+# The weight 1/r of rank r.
 HARMONIC = Tabled(RunningSums(lambda i: 1.0 / Pair.of(i)), RunningSums(lambda i: _square(1.0 / Pair.of(i))))
-"""The weight 1/r of rank r."""
-
 LOGARITHMIC = Tabled(
     RunningSums(lambda i: 1.0 / _LOG2_OF_NEXT.at(i)), RunningSums(lambda i: _square(1.0 / _LOG2_OF_NEXT.at(i)))
 )

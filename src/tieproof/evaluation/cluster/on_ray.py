@@ -25,9 +25,8 @@ from tieproof.installed import __version__
 RETRIES = 5  # how often Ray repeats a task whose process or machine was lost
 AHEAD = 4  # the number of tasks per worker that are submitted ahead of time
 CONNECTED_WITHIN = 10.0  # the seconds that a cluster may take to accept a connection
-
+# Of a cluster on this machine only, which other machines cannot reach.
 LOCAL = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
-"""The options of a cluster on this machine only, which other machines cannot reach."""
 
 
 @contextmanager

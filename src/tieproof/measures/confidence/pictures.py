@@ -114,8 +114,8 @@ def _draw_columns(low: FloatArray, high: FloatArray, ax: Any) -> None:
     style.whole_numbers(ax.yaxis)
 
 
+# The curves: name, dashes, width and size of marks; the wider of two equal curves is visible around the other.
 _CURVES = (("coverage", "-", 5, 10), ("recall", "--", 2.5, 6.5), ("precision", "-.", 1, 3.5))
-"""The curves: name, dashes, width and size of marks; the wider of two equal curves is visible around the other."""
 
 
 @takes_path
