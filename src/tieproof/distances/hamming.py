@@ -72,11 +72,9 @@ class HammingGauge(SpaceGauge):
 
 
 def _as_codes(values: Any, name: str, bits: int | None) -> Embeddings:
-    """Bool arrays (n, bits), or packed integers of any type with `bits`, as packed half words.
-
-    Distances depend neither on the order of bytes and bits, nor on an offset that flips the same bit of every row:
-    the codes of type int8 that sentence-transformers calls "binary" are the packed bytes minus 128.
-    """
+    """Bool arrays (n, bits), or packed integers of any type with `bits`, as packed half words."""
+    # Distances depend neither on the order of bytes and bits, nor on an offset that flips the same bit of every row:
+    # the codes of type int8 that sentence-transformers calls "binary" are the packed bytes minus 128.
     array = as_array(values, name)
     if array.dtype == np.bool_:
         codes = as_embeddings(array, name)

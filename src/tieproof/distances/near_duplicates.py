@@ -128,10 +128,8 @@ class NearDuplicates(InnerSpace):
 
 
 def by_dot(whole: InnerSpace) -> Space:
-    """Return a space of differences for the dot product of near-duplicates, otherwise the given one.
-
-    For the differences a and b from c, x.y - x.c = a.b + c.b, of which c.b is a number for each item.
-    """
+    """Return a space of differences for the dot product of near-duplicates, otherwise the given one."""
+    # For the differences a and b from c, x.y - x.c = a.b + c.b, of which c.b is a number for each item.
     if (found := _differences(whole, 1)) is None:
         return whole
     sides, center = found
@@ -154,11 +152,9 @@ def by_dot(whole: InnerSpace) -> Space:
 
 
 def by_cosine(whole: InnerSpace) -> Space:
-    """Return a space of differences for the cosine of near-duplicates, otherwise the given one.
-
-    Every row is stretched until its difference z from c is orthogonal to c. With q = |z_y|^2 / |c|^2, cosines are in
-    the order of (z_x.z_y - |z_y|^2 / (1 + sqrt(1 + q))) / sqrt(1 + q).
-    """
+    """Return a space of differences for the cosine of near-duplicates, otherwise the given one."""
+    # Every row is stretched until its difference z from c is orthogonal to c. With q = |z_y|^2 / |c|^2, cosines are
+    # in the order of (z_x.z_y - |z_y|^2 / (1 + sqrt(1 + q))) / sqrt(1 + q).
     if (found := _differences(whole, 2)) is None:
         return whole
     sides, center = found

@@ -245,11 +245,9 @@ class FoundTies(NamedTuple):
 
 
 def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[FoundTies, None, None]:
-    """Yield the ties of all queries, with or without a relevant item.
-
-    With epsilon 0, a tie is a set of items at exactly the same distance. Otherwise it is a run of neighbors in the
-    ranking whose distances each differ from the next by less than epsilon, as real numbers.
-    """
+    """Yield the ties of all queries, with or without a relevant item."""
+    # With epsilon 0, a tie is a set of items at exactly the same distance. Otherwise it is a run of neighbors in the
+    # ranking whose distances each differ from the next by less than epsilon, as real numbers.
     gauge = problem.gauge()
     scale = DistanceScale(gauge.curve(), *gauge.errors(), epsilon, gauge.certain)
     weight = gauge.weight[1].astype(np.int32)

@@ -101,10 +101,8 @@ def _by_bits(offset: FloatArray, queries: int, most: int) -> Levels | None:
 
 
 def _by_ratios(of_queries: FloatArray, of_items: FloatArray, dimensions: int) -> Levels | None:
-    """The levels of s^2 / |y|^2 with 2 s = |x|^2 + |y|^2 - bits that differ, from squared norms, or None if many.
-
-    The table has a row for each |y|^2, with all s from the largest on. Quotients of distinct values are distinct.
-    """
+    """The levels of s^2 / |y|^2 with 2 s = |x|^2 + |y|^2 - bits that differ, from squared norms, or None if many."""
+    # The table has a row for each |y|^2, with all s from the largest on. Quotients of distinct values are distinct.
     square, row = np.unique(of_items, return_inverse=True)
     high = np.minimum(square, of_queries.max()).astype(np.int64)
     low = np.maximum(square + of_queries.min() - dimensions, 0).astype(np.int64)

@@ -83,10 +83,8 @@ def settle(
     counts: Output[Counts],
     undecided: Output[Undecided],
 ) -> int:
-    """Count the items that these intervals of nearness decide; move the rest to the front, and return their number.
-
-    The thresholds of query q are starts[q] … stops[q]-1.
-    """
+    """Count items that these intervals of nearness decide; move the rest to the front, and return their number."""
+    # The thresholds of query q are starts[q] … stops[q]-1.
 
 
 def batches(items: Undecided) -> Iterator[Undecided]:
@@ -223,10 +221,8 @@ def count_pairs(
 
 
 def _tasks(ranked: Ranked, queries: slice, items: slice, plan: Plan) -> Iterator[Task]:
-    """Yield tasks with as many items as a tile has, and queries for as many pairs as are resolved at a time.
-
-    A task has at least as many items as a query has thresholds, because their keys are computed for each task.
-    """
+    """Yield tasks with as many items as a tile has, and queries for as many pairs as are resolved at a time."""
+    # A task has at least as many items as a query has thresholds, because their keys are computed for each task.
     most = int((ranked.thresholds.stop - ranked.thresholds.start).max())
     width = min(items.stop - items.start, max(plan.side, most), plan.undecided)
     height = plan.undecided // width

@@ -199,11 +199,9 @@ class Unrounded(Space):
     def write_intervals(
         self, rows: IntArray, start: IntArray, stop: IntArray, key: Output[FloatArray], reach: Output[FloatArray]
     ) -> None:
-        """Replace thresholds of the rounded space, of queries with these rows, by intervals of real distances.
-
-        An interval contains all real distances that are rounded to a threshold, so an item outside of it is nearer or
-        farther than the threshold, as its real distance is.
-        """
+        """Replace thresholds of the rounded space, of queries with these rows, by intervals of real distances."""
+        # An interval contains all real distances that are rounded to a threshold, so an item outside of it is nearer
+        # or farther than the threshold, as its real distance is.
         query, place = ranges(start, stop - start)
         number = numbers_of(-key[place], self.rounded.target)
         wanted = self.rounded.format

@@ -79,10 +79,8 @@ def step_ends(
 
 @native
 def merge_ends(ends: Unmerged, by_key: bool, room: Output[RoomToSort], merged: Output[Merged]) -> None:
-    """Sort the ends of each query by their distances, or if `by_key` by their keys, and merge these with the ties.
-
-    Equal ends keep their order, and ties are before ends with the same key.
-    """
+    """Sort the ends of each query by their distances, or if `by_key` by their keys, and merge these with the ties."""
+    # Equal ends keep their order, and ties are before ends with the same key.
 
 
 def together(space: Space, ranked: Ranked, noise: Noise, radius: FloatArray, items: slice) -> Together:
@@ -198,11 +196,9 @@ class _Making(NamedTuple):
         return made
 
     def keys(self, span: slice, ends: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The keys of the ends of some queries, and each query's reach.
-
-        If keys have no error, ends are rounded to keys on the safe side: whole numbers if keys are whole. These keys,
-        and not the ends, are then in the order in which ends are counted.
-        """
+        """The keys of the ends of some queries, and each query's reach."""
+        # If keys have no error, ends are rounded to keys on the safe side: whole numbers if keys are whole. These
+        # keys, and not the ends, are then in the order in which ends are counted.
         length, rows = self.length[span], self.ranked.targets.row[self.of_span(span)[0]]
         low, high = (np.empty_like(ends) for _ in range(2))
         for at, row in enumerate(ends):

@@ -244,11 +244,9 @@ def std_of_one_order(
 
 
 def _std_of(values: list[float]) -> tuple[float, float]:
-    """Return the standard deviation of drawn values, and its standard error.
-
-    The variance of the sample variance is (m4 - m2^2 (n - 3) / (n - 1)) / n (Mood, Graybill and Boes 1974, chapter
-    VI), and the error of its root follows by the derivative.
-    """
+    """Return the standard deviation of drawn values, and its standard error."""
+    # The variance of the sample variance is (m4 - m2^2 (n - 3) / (n - 1)) / n (Mood, Graybill and Boes 1974, chapter
+    # VI), and the error of its root follows by the derivative.
     n, mean = len(values), math.fsum(values) / len(values)
     squares = [(value - mean) * (value - mean) for value in values]
     variance, fourth = math.fsum(squares) / (n - 1), math.fsum(square * square for square in squares) / n

@@ -22,10 +22,8 @@ Means = list[tuple[str, Estimate[float]]]  # names of categories, each with the 
 
 
 def worst_and_best(result: Measured, measure: str) -> tuple[Means, int, Means]:
-    """All categories in their order or, if there are more than 20, the five worst and the five best, the worst first.
-
-    They are compared by `lower`, then by `expected`, `upper` and their names; the number is that of the others.
-    """
+    """All categories in order or, of more than 20, the five worst and the five best, the worst first."""
+    # They are compared by `lower`, then by `expected`, `upper` and their names; the number is that of the others.
     means = [(str(name), mean) for name, mean in result.category_means(measure).items()]
     if len(means) <= MOST_CATEGORIES:
         return means, 0, []

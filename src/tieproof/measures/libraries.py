@@ -95,11 +95,9 @@ def plain(text: str) -> str:
 
 
 def is_settled(meanings: Sequence[Meaning], spelled: str) -> bool:
-    """Whether a spelling means exactly one measure of tieproof, and nothing else.
-
-    Letter case counts only if it distinguishes a measure of tieproof from one that is not offered:
-    sentence-transformers writes `accuracy@1`; ir_measures writes `Accuracy@1` for a different measure.
-    """
+    """Whether a spelling means exactly one measure of tieproof, and nothing else."""
+    # Letter case counts only if it distinguishes a measure of tieproof from one that is not offered:
+    # sentence-transformers writes `accuracy@1`; ir_measures writes `Accuracy@1` for a different measure.
     offered = {meaning.ours for meaning in meanings if meaning.ours}
     exact = {bool(meaning.ours) for meaning in meanings if meaning.theirs == spelled}
     return len(offered) == 1 and (exact == {True} or all(meaning.ours for meaning in meanings))

@@ -32,11 +32,9 @@ def _gains_of(measure: Measure, ties: CutOffTies, missing_grades: FloatArray) ->
 
 
 def worst_counts(measure: Measure, ties: CutOffTies) -> IntArray:
-    """Return how many missing items of each query join its last tie in the worst continuation, (Q,).
-
-    There are none but for measures that read grades, where the last tie has relevant items, lacks some, and has a
-    limited length.
-    """
+    """Return how many missing items of each query join its last tie in the worst continuation, (Q,)."""
+    # There are none but for measures that read grades, where the last tie has relevant items, lacks some, and has a
+    # limited length.
     counts = np.zeros_like(ties.missing)
     if not is_graded(measure) or ties.grades is None:
         return counts
@@ -150,11 +148,9 @@ def _order_in_list(ties: CutOffTies, query: int, worst: bool) -> tuple[IntArray,
 
 
 def _merged(chain: FloatArray, free: FloatArray, start: int, last: int, measure: Measure, worst: bool) -> BoolArray:
-    """Return for each position of the merged order whether its item is of `free`, not of `chain`: (items of both,).
-
-    The sum of weighted gains at ranks start + 1, start + 2, … down to rank `last` is largest, or smallest where it
-    is the worst. The gains of ERR are probabilities of a stop.
-    """
+    """For each position of the merged order, whether its item is of `free`, not of `chain`: (items of both,)."""
+    # The sum of weighted gains at ranks start + 1, start + 2, … down to rank `last` is largest, or smallest where it
+    # is the worst. The gains of ERR are probabilities of a stop.
     stopping = measure.name == "ERR"
     counted = max(0, min(len(chain) + len(free), last - start))
     ranks = start + np.arange(1, counted + 1)

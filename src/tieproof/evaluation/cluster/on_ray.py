@@ -140,10 +140,9 @@ class OnRay:
     def each(
         self, begin: Begin, units: Sequence[Any], pairs: Pairs | None = None, progress: Progress = unseen
     ) -> Iterator[tuple[Any, Any]]:
-        """The answer of each unit, as units end; `pairs` returns the number of pairs of a unit.
-
-        At the end, workers without a task repeat the units with pairs that have not ended, some of which may be slow.
-        """
+        """The answer of each unit, as units end; `pairs` returns the number of pairs of a unit."""
+        # At the end, workers without a task repeat the units with pairs that have not ended, some of which may be
+        # slow.
         todo, waiting = deque(units), dict[Any, tuple[Any, list[Any]]]()
         unrepeated = dict.fromkeys(units if pairs else [])
 

@@ -139,11 +139,9 @@ class _Window(NamedTuple):
 
 
 def _window(groups: Sequence[Tied], rest: Rest, known: Estimate[float]) -> _Window:
-    """Return where the sum is, but for a probability `tail`.
-
-    Markov's inequality for exp(rate x) bounds each tail, at several rates (Chernoff 1952). The rates in units of the
-    standard deviation are those at which the bound for a normal distribution is smallest, and smaller ones.
-    """
+    """Return where the sum is, but for a probability `tail`."""
+    # Markov's inequality for exp(rate x) bounds each tail, at several rates (Chernoff 1952). The rates in units of
+    # the standard deviation are those at which the bound for a normal distribution is smallest, and smaller ones.
     width, center = known.upper - known.lower, known.expected - known.lower
     rates = np.outer([1.0, -1.0], _RATES).ravel() / max(known.std, 1e-3 * width)
     total = np.zeros(len(rates))

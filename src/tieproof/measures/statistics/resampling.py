@@ -110,12 +110,10 @@ _DIGITS = 12  # the decimals of the levels of the interval, after which logarith
 
 
 def bca(values: FloatArray, strata: Strata, confidence: float) -> list[tuple[float, float]]:
-    """The two ends of the interval of the mean of each column of values, (n, k), in the groups of `strata`.
-
-    The values of a group may be in any order, because they are sorted before they are drawn. Negating the values
-    negates the interval; if the values are symmetric around 0, the interval is, too. If all values of each group are
-    equal, both ends are the mean.
-    """
+    """The two ends of the interval of the mean of each column of values, (n, k), in the groups of `strata`."""
+    # The values of a group may be in any order, because they are sorted before they are drawn. Negating the values
+    # negates the interval; if the values are symmetric around 0, the interval is, too. If all values of each group
+    # are equal, both ends are the mean.
     ordered, varies = strata.sorted(values), strata.varies(values)
     sides = _sides_of(ordered, strata)
     ordered[:, sides < 0] = -ordered[:, sides < 0]
@@ -147,11 +145,9 @@ def _sides_of(ordered: FloatArray, strata: Strata) -> FloatArray:
 
 
 def resampled_sums(numbers: FloatArray, strata: Strata) -> FloatArray:
-    """The sum of each column (n, k) over each resample, (RESAMPLES, k), which is exact because the numbers are whole.
-
-    A resample draws as many values from each group as the group has. How often it draws each value is a row of a
-    matrix, so that one matrix product sums all columns.
-    """
+    """The sum of each column (n, k) over each resample, (RESAMPLES, k), exact because the numbers are whole."""
+    # A resample draws as many values from each group as the group has. How often it draws each value is a row of a
+    # matrix, so that one matrix product sums all columns.
     width = len(numbers)
     limits, starts = np.repeat(strata.sizes, strata.sizes), np.repeat(strata.starts, strata.sizes)
     parts = []
