@@ -24,16 +24,6 @@ DistanceFunction = Callable[[Any, Any], Any]
 """Returns the distances (q, n) of a block of queries (q, d) and a block of gallery items (n, d)."""
 
 
-def any_numbers(values: Any, name: str, bits: int | None) -> Embeddings:
-    """Check embeddings of any numbers; `bits` does not apply to them."""
-    return as_embeddings(values, name)
-
-
-def sum_of_entries(first: float, second: float, dimensions: int) -> float:
-    """A bound of the sum of |x - y| of rows whose entries are at most `first` and `second`."""
-    return dimensions * (first + second)
-
-
 @dataclass(frozen=True)
 class Distance:
     """The record of a distance."""
@@ -47,10 +37,11 @@ class Distance:
     bits: bool = False  # whether the embeddings are codes of bits, whose number may be given
     several: bool = False  # whether an item has several vectors, of which the space ranks sets
     sparse: bool = False  # whether the space ranks sparse rows, too
-    # A bound of the absolute distances of rows, given the bounds of both sides' entries and their dimensions.
-    extent: Callable[[float, float, int], float] = sum_of_entries
+    # A bound of the absolute distances of rows, given the bounds of both sides' entries and their dimensions; by
+    # default that of the sum of |x - y|.
+    extent: Callable[[float, float, int], float] = lambda first, second, dimensions: dimensions * (first + second)
     # Checks embeddings, given their name and `bits`, and converts them to the form that the space ranks.
-    takes: Callable[[Any, str, int | None], Any] = any_numbers
+    takes: Callable[[Any, str, int | None], Any] = lambda values, name, bits: as_embeddings(values, name)
 
 
 class DistanceRegistry(UserDict[str, Any]):

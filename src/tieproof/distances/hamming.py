@@ -14,7 +14,7 @@ from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import FLOAT32, FLOAT64, Entries, KeyScale, Resources, Space
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, type_name
-from tieproof.ties import FloatArray, IntArray, WordArray
+from tieproof.ties import FloatArray, IntArray
 
 
 class Hamming(Space):
@@ -26,7 +26,7 @@ class Hamming(Space):
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         self.queries, self.items = queries, items
-        self.words = self.of_sides(_distinct_words)
+        self.words = self.of_sides(lambda rows: np.ascontiguousarray(rows.embeddings[rows.first]).view(np.uint64))
         self.choose_tiles(resources)
 
     def choose_tiles(self, resources: Resources) -> None:
@@ -127,11 +127,6 @@ def _packed_halves(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
     """Return packed bytes (n, b), padded with zeros, as an even number of half words, which float64 has exactly."""
     padded = np.pad(codes, ((0, 0), (0, -codes.shape[1] % 8)))
     return np.ascontiguousarray(padded).view(np.uint32)
-
-
-def _distinct_words(rows: Rows) -> WordArray:
-    """The distinct rows as words of 64 bits."""
-    return np.ascontiguousarray(rows.embeddings[rows.first]).view(np.uint64)
 
 
 HAMMING = Distance(

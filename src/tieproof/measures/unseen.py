@@ -27,7 +27,7 @@ from tieproof.measures.cut_off import CutOffTies, ListEnd, Unseen, joined
 from tieproof.measures.families.interpolated import largest_precisions
 from tieproof.measures.families.retrieved import OF_SETS, value_of_set
 from tieproof.measures.graded_gains import is_graded
-from tieproof.measures.unseen_grades import merged_bounds, worst_counts
+from tieproof.measures.unseen_grades import merged_rankings, worst_counts
 from tieproof.ties import Array, FloatArray, IntArray, Ties
 
 Bounds = tuple[FloatArray, FloatArray]
@@ -213,7 +213,7 @@ def _bounds_of_whole_rankings(measure: Measure, ties: CutOffTies) -> Bounds:
         whole = ties.continued(ties.missing, ties.end.others)
         return _between(measure, whole, whole)
     if is_graded(measure) and ties.grades is not None:
-        return merged_bounds(measure, ties)
+        return _between(measure, *(merged_rankings(measure, ties, worst) for worst in (True, False)))
     if measure.name == "AP" and measure["norm"] == "hits" and measure.cutoff is not None:
         return _hits_among_unseen(measure, ties)
     missing, others, none = ties.missing, ties.end.others.astype(np.int64), np.zeros_like(ties.missing)

@@ -95,12 +95,7 @@ def _worst_count_of_stops(tied: FloatArray, missing: FloatArray, end: int, last:
     return int(np.argmin(values))
 
 
-def merged_bounds(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
-    """Return the lower and upper values over all ways to merge the unseen items into each list."""
-    return measure(_merged_rankings(measure, ties, True)).lower, measure(_merged_rankings(measure, ties, False)).upper
-
-
-def _merged_rankings(measure: Measure, ties: CutOffTies, worst: bool) -> Ties:
+def merged_rankings(measure: Measure, ties: CutOffTies, worst: bool) -> Ties:
     """Return whole rankings without ties: the worst or the best merged order of each list and its unseen items."""
     assert ties.grades is not None
     missing_grades = np.zeros(0) if ties.missing_grades is None else ties.missing_grades
