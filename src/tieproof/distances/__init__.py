@@ -45,10 +45,7 @@ class Distance:
 
 
 class DistanceRegistry(UserDict[str, Any]):
-    """Distances by name; a record given as "module:NAME" is imported when it is first used.
-
-    The names are available without importing the records, so that `import tieproof` loads no module of a distance.
-    """
+    """Distances by name; a record given as "module:NAME" is imported when it is first used, not for its name."""
 
     def __getitem__(self, name: str) -> Distance:
         """The record of a distance."""
@@ -127,10 +124,7 @@ def make_space(
     resources: "Resources",
     ends: tuple[int, ...] = (),
 ) -> "Space":
-    """Return the space of distinct rows in which the distance is ranked exactly.
-
-    ends : the ends of consecutive parts of the items; rows of different parts count as distinct
-    """
+    """The space of distinct rows, which ranks exactly; items of different parts, by `ends`, differ."""
     from tieproof.distances.exact.rows import distinct_rows
 
     def rows(array: Any, name: str, order: IntArray, ends: tuple[int, ...], of_queries: bool = False) -> Any:

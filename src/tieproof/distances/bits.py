@@ -48,14 +48,11 @@ def two_values(queries: Rows, items: Rows) -> float | None:
 
 
 class Bits:
-    """The signs of the entries of distinct rows as bits, kept if memory allows, otherwise packed for each tile.
-
-    half : (u,) half of the squared norm of a row, in the type of tiles
-    """
+    """The signs of the entries of distinct rows as bits, kept if memory allows, otherwise packed for each tile."""
 
     def __init__(self, rows: Rows, dtype: np.dtype[Any], keep_bytes: int, threads: int) -> None:
         self.rows, self.threads = rows, threads
-        self.half = (rows.square / 2).astype(dtype)
+        self.half = (rows.square / 2).astype(dtype)  # (u,) half of the squared norms, in the type of tiles
         self.width = -(-rows.dimensions // (8 * IN_STEP)) * IN_STEP
         self.keeps = 2 * len(rows) * self.width <= keep_bytes
         self.kept: CharArray | None = None

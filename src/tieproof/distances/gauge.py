@@ -36,17 +36,14 @@ def resources_of_gauge(keep_bytes: int) -> Resources:
 
 
 class Gauge(ABC):
-    """Distances of distinct query rows to distinct item rows.
-
-    unit : the keys of `exact` times this are the keys of `near`, `distance` and `key_of`
-    scale : values times this are keys times `unit`
-    """
+    """Distances of distinct query rows to distinct item rows."""
 
     identity: tuple[IntArray, IntArray]  # the distinct row of each query, and of each item
     weight: tuple[IntArray, IntArray]  # the queries, and the items, that each distinct row stands for
     symmetric: bool
     certain = True
     absolute = relative = 0.0
+    # The keys of `exact` times `unit` are those of `near`, `distance` and `key_of`; so are values times `scale`.
     unit = scale = Fraction(1)
     stripe_rows: int | None = None  # the required number of rows of a block, if any
     spare_bytes = 0  # of the memory for prepared rows, what they leave

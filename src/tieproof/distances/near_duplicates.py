@@ -58,16 +58,12 @@ def _minus(side: Rows, center: Array, threads: int) -> Rows:
 
 
 class Lines(NamedTuple):
-    """The nearness of item j to a query, factor[j] * product - shift[j], and its error besides that of the product.
-
-    error : for each item, of its shift and its row; in float64
-    relative : the error of the factor
-    """
+    """The nearness of item j to a query, factor[j] * product - shift[j], and errors besides that of the product."""
 
     factor: FloatArray
     shift: FloatArray
-    error: FloatArray
-    relative: float
+    error: FloatArray  # of the shift and the row of each item; in float64
+    relative: float  # of the factor
 
 
 class NearDuplicates(InnerSpace):
@@ -184,10 +180,7 @@ LARGEST_LOSS = 2.0**-10  # the largest error of a projected row whose terms of s
 
 
 def _differences(whole: InnerSpace, share: int) -> tuple[tuple[Rows, ...], FloatArray] | None:
-    """Return the rows of both sides minus the first one, and that row in float64; None if they are not near it.
-
-    share : the differences may take only this part of the memory
-    """
+    """The rows minus the first one, and that in float64; None if not near it, or above 1 / `share` of the memory."""
     if whole.integers:
         return None
     sides = (whole.queries,) if whole.symmetric else (whole.queries, whole.items)

@@ -154,10 +154,7 @@ Decided = tuple[IntArray, npt.NDArray[np.integer[Any]]]
 
 
 def decide(gauge: Gauge, rows: IntArray, values: FloatArray, order: IntArray, states: States, epsilon: float) -> None:
-    """Decide all open gaps in the rankings of the distinct query rows `rows`, and update `order` and `states`.
-
-    values, order, states : (q, w) for each position the value, the column, and the state of the gap after it
-    """
+    """Decide all open gaps in rankings of the distinct query `rows`, (q, w), and update `order` and `states`."""
     for step in (_by_sharp_values, _by_fractions) if epsilon else (_by_digits,):
         start, stop = chains(states)
         length = stop - start
@@ -227,18 +224,12 @@ TIES = 2**14  # the number of ties that are written at a time
 
 
 class FoundTies(NamedTuple):
-    """The ties of at least two items of some queries: arrays as in `ties.Ties`, but m may be 0.
+    """The ties of at least two items of some queries: arrays as in `ties.Ties`, but m may be 0."""
 
-    queries : (Q,) the queries
-    n_relevant : (Q,) the number of relevant items of each query
-    place : (T,) the position of each tie's query in `queries`, ascending
-    k, n, l, m : (T,) as in `ties.Ties`, nearest first within a query
-    """
-
-    queries: IntArray
-    n_relevant: IntArray
-    place: IntArray
-    k: IntArray
+    queries: IntArray  # (Q,)
+    n_relevant: IntArray  # (Q,) the number of relevant items of each query
+    place: IntArray  # (T,) the position of each tie's query in `queries`, ascending
+    k: IntArray  # k, n, l, m: (T,), nearest first within a query
     n: IntArray
     l: IntArray
     m: IntArray

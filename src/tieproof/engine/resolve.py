@@ -204,10 +204,7 @@ Task = tuple[slice, slice, Lock]  # some queries, some items, and the lock held 
 def count_pairs(
     space: Space, ranked: Ranked, plan: Plan, sides: list[tuple[slice, slice]], progress: Progress
 ) -> None:
-    """Count items for the queries of one block without tiles, which is faster for near-duplicates.
-
-    sides : pairs of the query rows that count, and of the items that they count
-    """
+    """Count items without tiles, faster for near-duplicates: `sides` are the query rows that count, and the items."""
     new_row = np.diff(ranked.targets.row, prepend=-1) > 0
 
     def count(task: Task) -> None:

@@ -70,10 +70,7 @@ LARGEST_FLOAT32 = 2**24  # whole numbers up to this one are exact in float32
 
 
 class RoundedSpace(Space):
-    """The space whose nearness is minus the place of the rounded distance: a whole number without an error.
-
-    pairs_at_a_time : how many undecided pairs are computed together
-    """
+    """The space whose nearness is minus the place of the rounded distance: a whole number without an error."""
 
     integers = True
     scale = KeyScale(("places",))

@@ -44,10 +44,7 @@ EXCLUDED = np.uint64(0xC0AC29B7C97C50DD)  # the word for an excluded pair, in pl
 def origin_of_embeddings(
     problem: Problem, bits: int | None, digests: tuple[Words, Words | None] | None = None
 ) -> Origin:
-    """Return the origin of an evaluation of embeddings, without the numbers of relevant items.
-
-    digests : of the rows of both sides, with the words of their labels; None: the rows are in memory
-    """
+    """The origin, without numbers of relevant items; `digests` are those of both sides if rows are not in memory."""
     relevance, threads = problem.relevance, problem.budget.threads
     relevant, of_items = label_words(relevance)
     if digests is None:

@@ -238,17 +238,13 @@ def _hits_among_unseen(measure: Measure, ties: CutOffTies) -> Bounds:
 
 
 class _ListedHits:
-    """The relevant items of a list, and how many of its first items can contain j of them.
-
-    earliest, latest : (hits,) the smallest and the largest rank of each
-    fewest, most : (hits + 1,) for j = 0, 1, …: how many first items of the list hold j hits
-    """
+    """The relevant items of a list, and how many of its first items can contain j of them, for j = 0, 1, …."""
 
     def __init__(self, k: IntArray, l: IntArray, m: IntArray, length: int) -> None:
         within = np.arange(1, m.sum() + 1) - np.repeat(np.cumsum(m) - m, m)
-        self.earliest = np.repeat(k, m) + within
+        self.earliest = np.repeat(k, m) + within  # earliest, latest: the smallest and the largest rank of each
         self.latest = np.repeat(k + l - m, m) + within
-        self.fewest = np.append(0, self.earliest)
+        self.fewest = np.append(0, self.earliest)  # fewest, most: how many first items hold j hits
         self.most = np.append(self.latest - 1, length)
 
     def largest(self, cutoff: int, missing: int, others: int) -> float:

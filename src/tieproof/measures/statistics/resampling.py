@@ -58,10 +58,7 @@ def as_whole(values: FloatArray) -> Whole:
 
 @dataclass(frozen=True)
 class Strata:
-    """Groups of n values, where the values of each group are contiguous.
-
-    The mean of the values is the unweighted mean of the groups' means; for one group, it is the usual mean.
-    """
+    """Groups of n values, each contiguous; the mean of all is the unweighted mean of the means of groups."""
 
     sizes: IntArray  # (g,) how many values each group has
 
