@@ -1,13 +1,13 @@
 """`Gauge`: all distances on one scale, to compare pairs of different queries."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.distances.curves import LINEAR, Curve, curve
 from tieproof.distances.exact import bounds, reals, slices
 from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.reals import Real, Rounding, Sums, rounded
@@ -24,10 +24,36 @@ LONGEST_SUM = 2**16  # the most dimensions of a product that are summed at a tim
 CHUNK_PAIRS = 2**14  # how many exact keys, Python numbers of some hundred bytes, are in memory at a time
 LARGEST_STRIPE = 512  # the most queries at a time; more do not make the product faster
 COLUMNS = 2048  # the number of item rows that are prepared at a time
-
-
 # The largest block of queries and of items for a distance function, and the most distances kept at a time.
 FUNCTION_ROWS, FUNCTION_COLUMNS, FUNCTION_ENTRIES = 256, 4096, 2**24
+
+# The distance d as a function of the value v. LINEAR: d = v; ROOT: d = sqrt(v); SIMILARITY: d = 1 + v, where v is
+# minus a cosine; SIGNED_SQUARE: v is minus the signed square of a cosine; SINE: v is the same plus 1, which is the
+# squared sine up to a right angle.
+LINEAR, ROOT, SIMILARITY, SIGNED_SQUARE, SINE = range(5)
+_LARGEST_EXPONENT = 1023  # of the powers of two among float64
+CURVE_ERROR = 2.0**-49  # relative, of `distance_of` (rounding.h): six operations of at most 2^-53, with a margin
+
+
+class Curve(NamedTuple):
+    """The distance as a shape of the value, times factor and two powers of two, as one might overflow; in float64."""
+
+    shape: int
+    factor: float
+    first: float
+    second: float
+    error: float  # relative error of `distance_of`
+
+
+def curve(shape: int, scale: Fraction = Fraction(1)) -> Curve:
+    """Return a shape times `scale`; it is exact if a line is multiplied by a power of two."""
+    exponent = scale.numerator.bit_length() - scale.denominator.bit_length()
+    factor = scale / Fraction(2) ** exponent
+    is_power = math.frexp(float(factor))[0] == 0.5 and Fraction(float(factor)) == factor
+    error = 0.0 if shape == LINEAR and is_power else CURVE_ERROR
+    first = min(exponent // 2, _LARGEST_EXPONENT)
+    second = min(exponent - first, _LARGEST_EXPONENT)
+    return Curve(shape, float(factor * 2 ** (exponent - first - second)), 2.0**first, 2.0**second, error)
 
 
 def resources_of_gauge(keep_bytes: int) -> Resources:

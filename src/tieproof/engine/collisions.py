@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances.curves import Curve
 from tieproof.distances.exact.bounds import check_products, single_threaded
-from tieproof.distances.gauge import Gauge
+from tieproof.distances.gauge import Curve, Gauge
 from tieproof.engine.mirrored import MirroredValues
 from tieproof.engine.plan import whole_rankings
 from tieproof.engine.problem import Problem, Watch

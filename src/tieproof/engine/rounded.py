@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances.curves import LINEAR, Curve, curve
 from tieproof.distances.exact.bounds import SAFETY, Intervals
 from tieproof.distances.exact.reals import rounded
-from tieproof.distances.gauge import SpaceGauge
+from tieproof.distances.gauge import LINEAR, Curve, SpaceGauge, curve
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.space import FLOAT32, FLOAT64, Entries, KeyScale, Resources, Space
 from tieproof.inputs.options import BinaryFormat
