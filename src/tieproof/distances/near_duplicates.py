@@ -27,10 +27,8 @@ LARGEST_RATIO = 2.0**60  # of the common row to differences; normal numbers of f
 
 
 def centered(sides: tuple[Rows, ...], keep_bytes: int, threads: int) -> tuple[tuple[Rows, ...], Array] | None:
-    """Return the rows of all sides minus the first row, and this row; None if a difference might not be exact.
-
-    keep_bytes : the memory for a side, of which the differences may take half; otherwise the result is None, too
-    """
+    """Return the rows of all sides minus the first row, and this row; None if a difference might not be exact."""
+    # keep_bytes: the memory for a side, of which the differences may take half; otherwise the result is None, too
     arrays = [side.embeddings for side in sides]
     kind = arrays[0].dtype
     if sides[0].sparse:

@@ -25,11 +25,9 @@ def sums_by_vectors() -> bool:
 def multiply_by_short_sums(
     rows: Floats, items: Floats, of_rows: Output[Floats], of_items: Output[Floats], way: int, out: Output[Floats]
 ) -> None:
-    """out[i, j] = rows[i] . items[j], each a sum of sums of `SUMMED` products.
-
-    of_rows, of_items : room for `ARRANGED` dimensions of the rows and of the items, and for a whole group of either
-    way : the fastest way that may be used
-    """
+    """out[i, j] = rows[i] . items[j], each a sum of sums of `SUMMED` products."""
+    # of_rows, of_items: room for `ARRANGED` dimensions of the rows and of the items, and for a whole group of either
+    # way: the fastest way that may be used
 
 
 def product(rows: Floats, items: Floats) -> Floats:

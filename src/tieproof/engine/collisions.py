@@ -132,11 +132,8 @@ def write_ties(
 def paint(
     row: IntArray, start: IntArray, stop: IntArray, column_of: IntArray, edges: IntArray, cells: Output[IntArray]
 ) -> None:
-    """Add to cells[row[i], c] how many of the ranks start[i] … stop[i]-1 (from 0) are in column c of the picture.
-
-    column_of : the column of each rank
-    edges : the first rank of each column, and the end of the last one
-    """
+    """Add to cells[row[i], c] how many of the ranks start[i] … stop[i]-1 (from 0) are in column c of the picture."""
+    # column_of: the column of each rank; edges: the first rank of each column, and the end of the last one
 
 
 class Links(NamedTuple):
@@ -211,14 +208,11 @@ def _by_fractions(gauge: Gauge, links: Links, epsilon: float) -> Decided:
     return np.array(sorting), np.where(close, CLOSE, APART)
 
 
+# The memory for a ranked item while a ranking is computed, and what relevant ones, or open gaps, take beside it.
 BYTES_PER_ITEM, BYTES_PER_RELEVANT, BYTES_PER_OPEN = 16, 64, 80
-"""The memory for a ranked item while a ranking is computed, and the additional memory for a relevant one, and for any
-item if a gap of the ranking is open."""
-
+# The shares of the budget for the rankings of all threads, for those of which gaps are decided, and for values that
+# are computed once for two rankings, which also take what prepared rows leave.
 STRIPES, OPEN_RANKINGS, MIRRORED = 0.125, 0.125, 0.5
-"""The shares of the budget for the rankings of all threads, for those of which gaps are decided, and for values that
-are computed once for two rankings, which also take what prepared rows leave."""
-
 TIES = 2**14  # the number of ties that are written at a time
 
 

@@ -84,11 +84,8 @@ def merge_ends(ends: Unmerged, by_key: bool, room: Output[RoomToSort], merged: O
 
 
 def together(space: Space, ranked: Ranked, noise: Noise, radius: FloatArray, items: slice) -> Together:
-    """Ranked queries, whose other items are not counted yet, with the ends of their relevant items.
-
-    radius : (Q,) of each query of the block; an end is twice as far from the item
-    items : the distinct items that are counted
-    """
+    """Ranked queries, whose other items are not counted yet, with the ends of their relevant items."""
+    # radius: (Q,) of each query; an end is twice as far from the item; items: the distinct items that are counted
     assert noise.distance is not None
     thresholds = ranked.thresholds
     length = thresholds.stop - thresholds.start

@@ -212,12 +212,8 @@ def _moves(
     rounded: bool,
     inexact: bool = False,
 ) -> Moves:
-    """Return how far rows may have moved.
-
-    other : returns, for some rows, the largest changes of their entries if `rounded`, and otherwise the rows to which
-        they may have moved
-    inexact : whether these rows had to be rounded to float64
-    """
+    """How far rows may have moved: to the rows that `other` returns for some of them, or by these if `rounded`."""
+    # inexact: whether rows had to be rounded to float64
     slack = WIDE_INTEGERS if inexact or _inexact(rows) else 0.0
     move, norm = np.empty(len(rows)), np.empty(len(rows))
     for span in spans(*rows.shape):

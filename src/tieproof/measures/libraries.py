@@ -104,12 +104,8 @@ def is_settled(meanings: Sequence[Meaning], spelled: str) -> bool:
 
 
 def translated(text: str, measures: Iterable[str], parse: Callable[[str], Any], own: str = "") -> str:
-    """Return tieproof's spelling of another library's name; an ambiguous or unknown name is refused.
-
-    measures : the names of tieproof's measures
-    parse : turns tieproof's spelling into a measure
-    own : the measure of tieproof that the text means in other letter case
-    """
+    """Return tieproof's spelling of another library's name; an ambiguous or unknown name is refused."""
+    # measures: the names of tieproof's measures; own: the one of them that the text means in other letter case
     all_meanings = [*([Meaning("tieproof", own, own, "")] if own else []), *meanings_of(text)]
     offered: dict[str, list[str]] = {}
     refused: dict[str, list[str]] = {}

@@ -64,11 +64,8 @@ def worst_counts(measure: Measure, ties: CutOffTies) -> IntArray:
 
 
 def worst_count(tied: FloatArray, missing: FloatArray, end: int, last: int, weights: Tabled | Geometric) -> int:
-    """Return how many of the `missing` gains, ascending, join a tie of `tied` gains, descending, in the worst case.
-
-    end : the rank of the tie's last item before any of them joins
-    last : the last rank that counts
-    """
+    """How many of the `missing` gains, ascending, join a tie of `tied` gains, descending, in the worst case."""
+    # end: the rank of the tie's last item before any of them joins; last: the last rank that counts
     joined = np.arange(np.searchsorted(missing, tied[0]) + 1)  # a gain as large as the largest pushes no item down
     total = np.zeros(len(joined))
     for gain in np.unique(np.concatenate([tied, missing[: len(joined) - 1]])):

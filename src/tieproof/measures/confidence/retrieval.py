@@ -182,11 +182,8 @@ _QUERIES, _ITEMS = 256, 4096  # the shape of a tile, in queries and items
 def _counts_inside(
     means: FloatArray, scales: FloatArray, classes: IntArray, queries: IntArray, limits: FloatArray
 ) -> tuple[IntArray, IntArray]:
-    """Count the means inside each query's ellipsoid, with the query itself, and those of its class, (M, Q) each.
-
-    scales : (n, d), or (n, 1) if a scale is the same in all dimensions; larger than 0
-    limits : (M,) squared radii, in units of the scale
-    """
+    """Count the means inside each query's ellipsoid, with the query itself, and those of its class, (M, Q) each."""
+    # scales: (n, d), or (n, 1) if a scale is the same in all dimensions; limits: (M,) squared radii in their unit
     check_products()
     held = np.zeros((len(limits), len(queries)), dtype=np.int64)
     relevant = np.zeros_like(held)

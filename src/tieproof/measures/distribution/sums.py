@@ -62,11 +62,9 @@ class Bracket(NamedTuple):
 
 
 def bracket(ties: Sequence[Ambiguous], known: Estimate[float], resolution: float, sharper: float = 1.0) -> Bracket:
-    """Return the distribution of `known.lower` plus what the ties add beyond their least.
-
-    resolution : the distance at which two values are told apart
-    sharper : by how much smaller than usual the error of ties that add little is
-    """
+    """Return the distribution of `known.lower` plus what the ties add beyond their least."""
+    # resolution: the distance at which two values are told apart
+    # sharper: by how much smaller than usual the error of ties that add little is
     places = max((int(each.shapes[:, 1].max()) for each in ties), default=0)
     slack = (2.0**-44 + 2 * UNIT * places) * max(abs(known.lower), abs(known.upper))
     few = all(each.only or len(each.times) <= MOST_TIES for each in ties)
@@ -165,9 +163,7 @@ def _of_waves(groups: Sequence[Tied], rest: Rest, known: Estimate[float], resolu
     """Return the step functions that Selberg's polynomials give, on a fine grid of points around the circle."""
     window = _window(groups, rest, known)
     degree = _degree(window.period, resolution)
-    size = 2 ** int(np.ceil(np.log2(max(8.0 * window.period / resolution, 4.0 * degree / 3.0, 64.0))))
-    while size < 2 * degree + 2:
-        size *= 2
+    size = 2 ** int(np.ceil(np.log2(max(8.0 * window.period / resolution, 2.0 * degree + 2.0, 64.0))))
     means, errors = _spectrum(groups, rest, window, degree)
     number = np.arange(1, degree + 1)
     part = number / (degree + 1.0)
