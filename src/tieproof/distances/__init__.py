@@ -69,7 +69,7 @@ DISTANCES = DistanceRegistry(
     }
 )
 
-# They are functions of ours, and rank alike, but have other values.
+# Distances that are functions of ours, and rank alike, but have other values.
 SAME_ORDER = {"angular": "cosine", "angle": "cosine", "arccos": "cosine"}
 SPELLED_ALIKE = 0.75  # the least similarity, by `difflib`, of a misspelled name to the suggested one
 OF_SEVERAL = ("maxsim", "meanmaxsim")  # the distances of items of several vectors, which not all calls take

@@ -153,5 +153,5 @@ class GivenLists(NamedTuple):
 
 
 Progress = Callable[[int], None]  # is told how many pairs were done since the last call, by any thread
-# Called with the number of all pairs; its context lasts while they are done.
+# Called with the total number of pairs; the context lasts while they are done.
 Watch = Callable[[int], AbstractContextManager[Progress]]
