@@ -48,7 +48,6 @@ class DistanceRegistry(UserDict[str, Any]):
     """Distances by name; a record given as "module:NAME" is imported when it is first used, not for its name."""
 
     def __getitem__(self, name: str) -> Distance:
-        """The record of a distance."""
         if isinstance(self.data[name], str):
             module, _, constant = self.data[name].partition(":")
             self.data[name] = getattr(import_module(module), constant)

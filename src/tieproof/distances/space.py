@@ -42,7 +42,6 @@ class Error(NamedTuple):
 
 
 def _infinite_if_unknown(bound: Array) -> FloatArray:
-    """Replace NaN in a bound by infinity."""
     return np.asarray(np.fmin(bound, np.inf))  # which prefers a number to NaN
 
 

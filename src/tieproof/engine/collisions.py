@@ -179,7 +179,6 @@ def chains(states: States) -> tuple[IntArray, IntArray]:
 
 
 def _by_digits(gauge: Gauge, links: Links, epsilon: float) -> Decided:
-    """Find exact ties by the digits of exact keys."""
     digits = gauge.digits(links.rows, links.columns)
     sorting = nearest_first(digits, links.chain)
     digits = digits[sorting]

@@ -130,7 +130,6 @@ class Noisy(NamedTuple):
 
 
 def _areas_of(space: Space, ranked: Ranked, items: slice) -> list[Area]:
-    """The areas of some items for all ranked queries."""
     whole = whole_area(space, ranked)
     if items == whole.items or not whole.both:
         return [whole._replace(items=items)]

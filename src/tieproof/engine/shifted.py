@@ -139,7 +139,6 @@ def _full(length: IntArray) -> Block:
 
 
 def _places(block: Block, span: slice) -> slice:
-    """The places of the thresholds of some queries."""
     return slice(int(block.start[span.start]), int(block.stop[span.stop - 1]))
 
 
