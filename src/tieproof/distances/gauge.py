@@ -33,6 +33,7 @@ FUNCTION_ROWS, FUNCTION_COLUMNS, FUNCTION_ENTRIES = 256, 4096, 2**24
 LINEAR, ROOT, SIMILARITY, SIGNED_SQUARE, SINE = range(5)
 _LARGEST_EXPONENT = 1023  # of the powers of two among float64
 CURVE_ERROR = 2.0**-49  # relative, of `distance_of` (rounding.h): six operations of at most 2^-53, with a margin
+SLACK = 2.0**-48  # the relative error of a few operations, with a margin; noise is rounded outward by far more
 
 
 class Curve(NamedTuple):
@@ -258,9 +259,6 @@ class SpaceGauge(Gauge):
         """The largest norms of a query and of an item, rounded up."""
         first, second = (float(side.norm.max()) * bounds.SAFETY for side in (self.space.queries, self.space.items))
         return first, second
-
-
-SLACK = 2.0**-48  # the relative error of a few operations, with a margin; noise is rounded outward by far more
 
 
 def widened(low: FloatArray, high: FloatArray, by: FloatArray | float = 0.0) -> tuple[FloatArray, FloatArray]:

@@ -24,6 +24,7 @@ from tieproof.distances.space import FLOAT64, Error, KeyScale, NearnessForm, Spa
 from tieproof.ties import Array, FloatArray, IntArray
 
 LARGEST_RATIO = 2.0**60  # of the common row to differences; normal numbers of float64 have no closer neighbors
+LARGEST_LOSS = 2.0**-10  # the largest error of a projected row whose terms of second order are within the bound
 
 
 def centered(sides: tuple[Rows, ...], keep_bytes: int, threads: int) -> tuple[tuple[Rows, ...], Array] | None:
@@ -172,9 +173,6 @@ def by_cosine(whole: InnerSpace) -> Space:
     )
     scale = KeyScale(("projections", center.tobytes(), unit), 2 * int(np.frexp(divisor)[1]))
     return NearDuplicates(whole, projected, lines, scale)
-
-
-LARGEST_LOSS = 2.0**-10  # the largest error of a projected row whose terms of second order are within the bound
 
 
 def _differences(whole: InnerSpace, share: int) -> tuple[tuple[Rows, ...], FloatArray] | None:

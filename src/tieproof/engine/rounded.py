@@ -19,6 +19,7 @@ from tieproof.ties import FloatArray, IntArray
 SLACK = 2.0**-50  # the relative error of adding an error to a value, and of the error itself
 LARGEST_SCALE = 2.0**600  # the numbers of formats, divided or multiplied by this, are in the range of float64
 FARTHEST = 2.0**1000  # beyond every number of a format: farther distances become this, so that none is infinite
+LARGEST_FLOAT32 = 2**24  # whole numbers up to this one are exact in float32
 
 
 class KernelFormat(NamedTuple):
@@ -63,9 +64,6 @@ def round_pairs(
     values: FloatArray, errors: FloatArray, curve: Curve, target: KernelFormat, nearness: Output[FloatArray]
 ) -> None:
     """Round values that each have their own error."""
-
-
-LARGEST_FLOAT32 = 2**24  # whole numbers up to this one are exact in float32
 
 
 class RoundedSpace(Space):

@@ -20,6 +20,9 @@ from tieproof.measures.confidence.regions import squared_radius
 from tieproof.show.shown import AsJson
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
+_TINY = 1e-290  # an upper bound on what a sum can lose by underflow
+_QUERIES, _ITEMS = 256, 4096  # the shape of a tile, in queries and items
+
 
 @dataclass(frozen=True)
 class Held:
@@ -173,10 +176,6 @@ def _as_scales(scale: Any, shape: tuple[int, ...]) -> FloatArray:
 
 def _mean_of_shares(parts: IntArray, wholes: IntArray) -> float:
     return math.fsum((parts / wholes).tolist()) / len(wholes)
-
-
-_TINY = 1e-290  # an upper bound on what a sum can lose by underflow
-_QUERIES, _ITEMS = 256, 4096  # the shape of a tile, in queries and items
 
 
 def _counts_inside(

@@ -35,6 +35,7 @@ _ROOM = 2**16  # how many complex numbers a grid has at a time
 _TAIL = 2.0**-50  # the probability that each tail beyond the window has at most
 _RATES = (0.25, 1.0, 3.0, 6.0, 8.0, 10.0)  # rates of the bounds of the tails, in units of the standard deviation
 _LEAST_DEGREE = 2**14  # of polynomials at the finest usual resolution; tails beyond a step shrink with its square
+_ALONE = 256  # as many ties are multiplied one by one
 
 
 class StepFunction(NamedTuple):
@@ -282,9 +283,6 @@ def _in_turn(groups: Sequence[Tied]) -> list[Tied]:
         for at, group in enumerate(groups)
     ]
     return [take(groups[at], np.array([row])) for _, at, row in first] + [each for each in rest if len(each.k)]
-
-
-_ALONE = 256  # as many ties are multiplied one by one
 
 
 def _batches(count: int, size: int) -> Iterator[IntArray]:

@@ -13,6 +13,10 @@ from tieproof.ties import ROUNDING, Array, BoolArray, FloatArray, IntArray
 
 _SEED = 0
 ROOM = 2**21  # how many numbers are in memory at a time
+_BITS = 52  # sums of all numbers have at most so many bits, and one from rounding: exact in float64
+RESAMPLES = 9_999
+_NORMAL = NormalDist()
+_DIGITS = 12  # the decimals of the levels of the interval, after which logarithms differ between machines
 
 
 def raw(draws: int, width: int, room: int) -> Iterator[npt.NDArray[np.uint64]]:
@@ -33,9 +37,6 @@ def coins(draws: int, width: int, room: int) -> Iterator[BoolArray]:
     for numbers in raw(draws, -(-width // 64), room):
         octets = numbers.astype("<u8").view(np.uint8)
         yield np.unpackbits(octets, axis=1, count=width).view(np.bool_)
-
-
-_BITS = 52  # sums of all numbers have at most so many bits, and one from rounding: exact in float64
 
 
 class Whole(NamedTuple):
@@ -99,11 +100,6 @@ def grouped(names: Array | None, count: int) -> tuple[IntArray, Strata]:
         return np.arange(count), Strata(np.array([count]))
     _, place = np.unique(names, return_inverse=True)
     return np.argsort(place, kind="stable"), Strata(np.bincount(place))
-
-
-RESAMPLES = 9_999
-_NORMAL = NormalDist()
-_DIGITS = 12  # the decimals of the levels of the interval, after which logarithms differ between machines
 
 
 def bca(values: FloatArray, strata: Strata, confidence: float) -> list[tuple[float, float]]:

@@ -12,6 +12,8 @@ from tieproof.ties import ROUNDING, Array, BoolArray, FloatArray, IntArray
 
 FLIPS = 99_999  # how many assignments of signs are drawn at random if there are too many to try all
 MOST_EXACT = 32  # for so many nonzero differences, all 2**n assignments are counted by halves of 2**(n / 2) each
+DEALS = 9_999  # how many times the values of all queries are dealt at random
+_DECIMALS = 12  # of differences, so that differences that are equal in real numbers have equal ranks
 
 
 def sign_flip(differences: FloatArray) -> FloatArray:
@@ -67,9 +69,6 @@ def _drawn(whole: Whole) -> FloatArray:
     return (hits + np.ones(len(total))) / (FLIPS + 1)
 
 
-DEALS = 9_999  # how many times the values of all queries are dealt at random
-
-
 class PairValues(NamedTuple):
     """P-values of pairs, (k, p, j): for each pair alone, and corrected for all pairs."""
 
@@ -118,9 +117,6 @@ def _deals(queries: int, systems: int) -> Iterator[IntArray]:
             dealt[systems - 1 - step] = dealt.ravel().take(place)
             dealt.ravel()[place] = last
         yield dealt.reshape(systems, len(drawn), queries)
-
-
-_DECIMALS = 12  # of differences, so that differences that are equal in real numbers have equal ranks
 
 
 def wilcoxon_test(differences: FloatArray, either: bool = False) -> float:
