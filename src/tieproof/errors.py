@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
-LONGEST = 9000, 1000
-"""How many letters of the beginning and of the end of a longer message are kept."""
+LONGEST = 9000, 1000  # how many letters of the beginning and of the end of a longer message are kept
 
 
 class TieproofError(Exception):

@@ -17,12 +17,8 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 WordArray = npt.NDArray[np.uint64]
 
-NO_RANK = np.iinfo(np.int64).max
-"""A number larger than every rank."""
-
-ROUNDING = 1e-12
-"""Values that differ by no more than this count as equal: values of queries have a relative error below 1e-12."""
-
+NO_RANK = np.iinfo(np.int64).max  # larger than every rank
+ROUNDING = 1e-12  # values that differ by no more count as equal: those of queries have a relative error below this
 Number = TypeVar("Number", float, FloatArray)
 
 
@@ -98,8 +94,7 @@ class NoisyEstimate(Estimate[Number]):
     noise: Bounds[Number]  # type: ignore[misc]  # in an estimate without noise it is None
 
 
-VALUES = ("lower", "expected", "upper", "std")
-"""The names of the values of an estimate."""
+VALUES = ("lower", "expected", "upper", "std")  # the names of the values of an estimate
 
 
 def of_queries(estimate: Estimate[FloatArray], chosen: Any) -> Estimate[FloatArray]:
@@ -284,5 +279,4 @@ class ExtremeRankings(NamedTuple):
     best: Ties
 
 
-Parts = Iterable[tuple[IntArray, Ties]]
-"""Part by part: the numbers of some queries, and the ties of their rankings."""
+Parts = Iterable[tuple[IntArray, Ties]]  # part by part: the numbers of some queries, and the ties of their rankings

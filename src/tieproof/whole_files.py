@@ -12,8 +12,7 @@ import numpy as np
 
 from tieproof.errors import InputError, about
 
-UNFINISHED = ".tieproof-"
-"""The prefix of a file that is not yet complete; such a file may remain if the process was killed."""
+UNFINISHED = ".tieproof-"  # the prefix of a file that is not complete yet, and may remain if the process is killed
 
 
 @contextmanager

@@ -25,8 +25,7 @@ from tieproof.cli.commands import program
 from tieproof.cli.exits import status_of
 from tieproof.distances import DISTANCES as REGISTERED
 from tieproof.distances import make_space
-from tieproof.distances.curves import LINEAR, curve
-from tieproof.distances.gauge import SpaceGauge, resources_of_gauge
+from tieproof.distances.gauge import LINEAR, SpaceGauge, curve, resources_of_gauge
 from tieproof.engine import plan
 from tieproof.engine.problem import Budget, Problem
 from tieproof.engine.ranked import room_for_guides

@@ -9,7 +9,7 @@ import pytest
 
 from kernel_levels import LEVELS, at
 from kernels import collisions as reference
-from tieproof.distances.curves import LINEAR, ROOT, SIGNED_SQUARE, SIMILARITY, SINE, Curve, curve
+from tieproof.distances.gauge import LINEAR, ROOT, SIGNED_SQUARE, SIMILARITY, SINE, Curve, curve
 from tieproof.engine.collisions import (
     APART,
     OPEN,

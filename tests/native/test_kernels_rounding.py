@@ -12,7 +12,7 @@ import pytest
 from kernel_levels import LEVELS, at
 from kernels import rounding as reference
 from rounding_oracle import INFINITY, number_of_bits
-from tieproof.distances.curves import LINEAR, ROOT, SIGNED_SQUARE, SIMILARITY, SINE, curve
+from tieproof.distances.gauge import LINEAR, ROOT, SIGNED_SQUARE, SIMILARITY, SINE, curve
 from tieproof.engine.rounded import nearness_of, round_pairs, round_tile, target_of
 from tieproof.inputs.options import FORMATS
 from tieproof.ties import FloatArray

@@ -18,27 +18,27 @@ pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no do
 
 ROOMS = {
     "inputs": 8_914,
-    "distances": 4_629,
-    "engine": 4_772,
+    "distances": 4_545,
+    "engine": 4_685,
     "native": 845,
-    "measures": 6_340,
+    "measures": 6_235,
     "show": 1_494,
-    "evaluation": 7_769,
+    "evaluation": 7_708,
     "analyses": 9_242,
     "trials": 11_835,
     "compat": 2_693,
     "integrations": 2_440,
     "cli": 2_982,
     "data": 22,
-    "tieproof": 886,
+    "tieproof": 878,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 64_863
+LINES_OF_SOURCE = 64_518
 LINES_OF_KERNELS = 7_861
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_276
+LINES_OF_TESTS = 67_323
 
 
 def lines_in(folder: Path, *endings: str) -> int:

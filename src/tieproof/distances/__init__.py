@@ -24,16 +24,6 @@ DistanceFunction = Callable[[Any, Any], Any]
 """Returns the distances (q, n) of a block of queries (q, d) and a block of gallery items (n, d)."""
 
 
-def any_numbers(values: Any, name: str, bits: int | None) -> Embeddings:
-    """Check embeddings of any numbers; `bits` does not apply to them."""
-    return as_embeddings(values, name)
-
-
-def sum_of_entries(first: float, second: float, dimensions: int) -> float:
-    """A bound of the sum of |x - y| of rows whose entries are at most `first` and `second`."""
-    return dimensions * (first + second)
-
-
 @dataclass(frozen=True)
 class Distance:
     """The record of a distance."""
@@ -47,20 +37,17 @@ class Distance:
     bits: bool = False  # whether the embeddings are codes of bits, whose number may be given
     several: bool = False  # whether an item has several vectors, of which the space ranks sets
     sparse: bool = False  # whether the space ranks sparse rows, too
-    # A bound of the absolute distances of rows, given the bounds of both sides' entries and their dimensions.
-    extent: Callable[[float, float, int], float] = sum_of_entries
+    # A bound of the absolute distances of rows, given the bounds of both sides' entries and their dimensions; by
+    # default that of the sum of |x - y|.
+    extent: Callable[[float, float, int], float] = lambda first, second, dimensions: dimensions * (first + second)
     # Checks embeddings, given their name and `bits`, and converts them to the form that the space ranks.
-    takes: Callable[[Any, str, int | None], Any] = any_numbers
+    takes: Callable[[Any, str, int | None], Any] = lambda values, name, bits: as_embeddings(values, name)
 
 
 class DistanceRegistry(UserDict[str, Any]):
-    """Distances by name; a record given as "module:NAME" is imported when it is first used.
-
-    The names are available without importing the records, so that `import tieproof` loads no module of a distance.
-    """
+    """Distances by name; a record given as "module:NAME" is imported when it is first used, not for its name."""
 
     def __getitem__(self, name: str) -> Distance:
-        """The record of a distance."""
         if isinstance(self.data[name], str):
             module, _, constant = self.data[name].partition(":")
             self.data[name] = getattr(import_module(module), constant)
@@ -81,9 +68,8 @@ DISTANCES = DistanceRegistry(
     }
 )
 
+# Distances that are functions of ours, and rank alike, but have other values.
 SAME_ORDER = {"angular": "cosine", "angle": "cosine", "arccos": "cosine"}
-"""Distances that are functions of ours, and rank alike, but have other values."""
-
 SPELLED_ALIKE = 0.75  # the least similarity, by `difflib`, of a misspelled name to the suggested one
 OF_SEVERAL = ("maxsim", "meanmaxsim")  # the distances of items of several vectors, which not all calls take
 
@@ -137,10 +123,7 @@ def make_space(
     resources: "Resources",
     ends: tuple[int, ...] = (),
 ) -> "Space":
-    """Return the space of distinct rows in which the distance is ranked exactly.
-
-    ends : the ends of consecutive parts of the items; rows of different parts count as distinct
-    """
+    """The space of distinct rows, which ranks exactly; items of different parts, by `ends`, differ."""
     from tieproof.distances.exact.rows import distinct_rows
 
     def rows(array: Any, name: str, order: IntArray, ends: tuple[int, ...], of_queries: bool = False) -> Any:

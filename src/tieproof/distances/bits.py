@@ -17,9 +17,7 @@ from tieproof.ties import Array, IntArray
 
 FASTEST_WAY = 1  # the fastest way to count bits that differ, if the processor has it; tests choose the other
 MOST_DIMENSIONS = 2**22  # up to this many dimensions, halves of squared norms are exact in float32
-
-OF_SIGNS, OF_BITS = 2.0, 0.5
-"""How much smaller a product is for each entry that differs, if entries are -1 and 1, or 0 and 1."""
+OF_SIGNS, OF_BITS = 2.0, 0.5  # how much smaller an entry that differs makes a product of -1 and 1, or of 0 and 1
 
 
 @native
@@ -50,14 +48,11 @@ def two_values(queries: Rows, items: Rows) -> float | None:
 
 
 class Bits:
-    """The signs of the entries of distinct rows as bits, kept if memory allows, otherwise packed for each tile.
-
-    half : (u,) half of the squared norm of a row, in the type of tiles
-    """
+    """The signs of the entries of distinct rows as bits, kept if memory allows, otherwise packed for each tile."""
 
     def __init__(self, rows: Rows, dtype: np.dtype[Any], keep_bytes: int, threads: int) -> None:
         self.rows, self.threads = rows, threads
-        self.half = (rows.square / 2).astype(dtype)
+        self.half = (rows.square / 2).astype(dtype)  # (u,) half of the squared norms, in the type of tiles
         self.width = -(-rows.dimensions // (8 * IN_STEP)) * IN_STEP
         self.keeps = 2 * len(rows) * self.width <= keep_bytes
         self.kept: CharArray | None = None

@@ -16,8 +16,7 @@ from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, KeyScale,
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, IntArray
 
-LARGEST_RELATIVE = 0.25
-"""The largest useful relative error of float32; beyond it, at millions of dimensions, float64 is used."""
+LARGEST_RELATIVE = 0.25  # of float32; beyond it, at millions of dimensions, float64 is used
 
 
 @native

@@ -15,7 +15,6 @@ from tieproof.distances.cosine_sums import (
     ratios,
     squared_norms,
 )
-from tieproof.distances.curves import SIGNED_SQUARE, SIMILARITY, SINE, Curve, curve
 from tieproof.distances.dot import fits, minus_products
 from tieproof.distances.exact import bounds
 from tieproof.distances.exact.bounds import Intervals
@@ -34,14 +33,13 @@ from tieproof.distances.exact.twofold import (
     sum_error,
     twofold_products,
 )
-from tieproof.distances.gauge import NEAR, SLACK, SpaceGauge, widened
+from tieproof.distances.gauge import NEAR, SIGNED_SQUARE, SIMILARITY, SINE, SLACK, Curve, SpaceGauge, curve, widened
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import by_cosine
 from tieproof.distances.space import FLOAT32, FLOAT64, Error, KeyScale, NearnessForm, Resources
 from tieproof.ties import FloatArray, IntArray
 
-RATIO_EXACT = 2.0**50
-"""If s^2 n is at most this, rounded quotients s |s| / n of distinct values are distinct (README, 4)."""
+RATIO_EXACT = 2.0**50  # up to this s^2 n, rounded quotients s |s| / n of distinct values are distinct (README, 4)
 
 
 class Cosine(InnerSpace):

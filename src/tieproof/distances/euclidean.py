@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances import Distance
-from tieproof.distances.curves import ROOT, Curve, curve
 from tieproof.distances.exact import bounds, slices
 from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.reals import Digits, Real, Rounding, Sums, root_is_less, rounded, rounded_of_root
@@ -26,7 +25,7 @@ from tieproof.distances.exact.twofold import (
     twofold_squares,
 )
 from tieproof.distances.exact.words import squares_of_words
-from tieproof.distances.gauge import SLACK, SpaceGauge, widened
+from tieproof.distances.gauge import ROOT, SLACK, Curve, SpaceGauge, curve, widened
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import centered
 from tieproof.distances.space import FLOAT32, FLOAT64, Error, KeyScale, NearnessForm, Resources

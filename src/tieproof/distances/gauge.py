@@ -1,13 +1,13 @@
 """`Gauge`: all distances on one scale, to compare pairs of different queries."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.distances.curves import LINEAR, Curve, curve
 from tieproof.distances.exact import bounds, reals, slices
 from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.reals import Real, Rounding, Sums, rounded
@@ -20,19 +20,41 @@ from tieproof.native.threads import stripes
 from tieproof.ties import FloatArray, IntArray
 
 NEAR = 2.0**-50  # the relative error of `Gauge.near`, and of values computed with it
-
-
 LONGEST_SUM = 2**16  # the most dimensions of a product that are summed at a time, so that its error bound stays valid
-
-CHUNK_PAIRS = 2**14
-"""The number of pairs whose exact keys, Python numbers of some hundred bytes each, are in memory at a time."""
-
+CHUNK_PAIRS = 2**14  # how many exact keys, Python numbers of some hundred bytes, are in memory at a time
 LARGEST_STRIPE = 512  # the most queries at a time; more do not make the product faster
 COLUMNS = 2048  # the number of item rows that are prepared at a time
-
-
+# The largest block of queries and of items for a distance function, and the most distances kept at a time.
 FUNCTION_ROWS, FUNCTION_COLUMNS, FUNCTION_ENTRIES = 256, 4096, 2**24
-"""The largest block of queries and of items for a distance function, and the most distances kept at a time."""
+
+# The distance d as a function of the value v. LINEAR: d = v; ROOT: d = sqrt(v); SIMILARITY: d = 1 + v, where v is
+# minus a cosine; SIGNED_SQUARE: v is minus the signed square of a cosine; SINE: v is the same plus 1, which is the
+# squared sine up to a right angle.
+LINEAR, ROOT, SIMILARITY, SIGNED_SQUARE, SINE = range(5)
+_LARGEST_EXPONENT = 1023  # of the powers of two among float64
+CURVE_ERROR = 2.0**-49  # relative, of `distance_of` (rounding.h): six operations of at most 2^-53, with a margin
+SLACK = 2.0**-48  # the relative error of a few operations, with a margin; noise is rounded outward by far more
+
+
+class Curve(NamedTuple):
+    """The distance as a shape of the value, times factor and two powers of two, as one might overflow; in float64."""
+
+    shape: int
+    factor: float
+    first: float
+    second: float
+    error: float  # relative error of `distance_of`
+
+
+def curve(shape: int, scale: Fraction = Fraction(1)) -> Curve:
+    """Return a shape times `scale`; it is exact if a line is multiplied by a power of two."""
+    exponent = scale.numerator.bit_length() - scale.denominator.bit_length()
+    factor = scale / Fraction(2) ** exponent
+    is_power = math.frexp(float(factor))[0] == 0.5 and Fraction(float(factor)) == factor
+    error = 0.0 if shape == LINEAR and is_power else CURVE_ERROR
+    first = min(exponent // 2, _LARGEST_EXPONENT)
+    second = min(exponent - first, _LARGEST_EXPONENT)
+    return Curve(shape, float(factor * 2 ** (exponent - first - second)), 2.0**first, 2.0**second, error)
 
 
 def resources_of_gauge(keep_bytes: int) -> Resources:
@@ -41,17 +63,14 @@ def resources_of_gauge(keep_bytes: int) -> Resources:
 
 
 class Gauge(ABC):
-    """Distances of distinct query rows to distinct item rows.
-
-    unit : the keys of `exact` times this are the keys of `near`, `distance` and `key_of`
-    scale : values times this are keys times `unit`
-    """
+    """Distances of distinct query rows to distinct item rows."""
 
     identity: tuple[IntArray, IntArray]  # the distinct row of each query, and of each item
     weight: tuple[IntArray, IntArray]  # the queries, and the items, that each distinct row stands for
     symmetric: bool
     certain = True
     absolute = relative = 0.0
+    # The keys of `exact` times `unit` are those of `near`, `distance` and `key_of`; so are values times `scale`.
     unit = scale = Fraction(1)
     stripe_rows: int | None = None  # the required number of rows of a block, if any
     spare_bytes = 0  # of the memory for prepared rows, what they leave
@@ -240,9 +259,6 @@ class SpaceGauge(Gauge):
         """The largest norms of a query and of an item, rounded up."""
         first, second = (float(side.norm.max()) * bounds.SAFETY for side in (self.space.queries, self.space.items))
         return first, second
-
-
-SLACK = 2.0**-48  # the relative error of a few operations, with a margin; noise is rounded outward by far more
 
 
 def widened(low: FloatArray, high: FloatArray, by: FloatArray | float = 0.0) -> tuple[FloatArray, FloatArray]:

@@ -14,7 +14,7 @@ from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import FLOAT32, FLOAT64, Entries, KeyScale, Resources, Space
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, type_name
-from tieproof.ties import FloatArray, IntArray, WordArray
+from tieproof.ties import FloatArray, IntArray
 
 
 class Hamming(Space):
@@ -26,7 +26,7 @@ class Hamming(Space):
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         self.queries, self.items = queries, items
-        self.words = self.of_sides(_distinct_words)
+        self.words = self.of_sides(lambda rows: np.ascontiguousarray(rows.embeddings[rows.first]).view(np.uint64))
         self.choose_tiles(resources)
 
     def choose_tiles(self, resources: Resources) -> None:
@@ -72,11 +72,9 @@ class HammingGauge(SpaceGauge):
 
 
 def _as_codes(values: Any, name: str, bits: int | None) -> Embeddings:
-    """Bool arrays (n, bits), or packed integers of any type with `bits`, as packed half words.
-
-    Distances depend neither on the order of bytes and bits, nor on an offset that flips the same bit of every row:
-    the codes of type int8 that sentence-transformers calls "binary" are the packed bytes minus 128.
-    """
+    """Bool arrays (n, bits), or packed integers of any type with `bits`, as packed half words."""
+    # Distances depend neither on the order of bytes and bits, nor on an offset that flips the same bit of every row:
+    # the codes of type int8 that sentence-transformers calls "binary" are the packed bytes minus 128.
     array = as_array(values, name)
     if array.dtype == np.bool_:
         codes = as_embeddings(array, name)
@@ -129,11 +127,6 @@ def _packed_halves(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
     """Return packed bytes (n, b), padded with zeros, as an even number of half words, which float64 has exactly."""
     padded = np.pad(codes, ((0, 0), (0, -codes.shape[1] % 8)))
     return np.ascontiguousarray(padded).view(np.uint32)
-
-
-def _distinct_words(rows: Rows) -> WordArray:
-    """The distinct rows as words of 64 bits."""
-    return np.ascontiguousarray(rows.embeddings[rows.first]).view(np.uint64)
 
 
 HAMMING = Distance(

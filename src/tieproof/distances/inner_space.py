@@ -14,8 +14,7 @@ from tieproof.distances.exact.terms import products
 from tieproof.distances.space import FLOAT32, FLOAT64, INT8, Entries, Resources, Space
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
-NO_UNDERFLOW = 2.0**-60
-"""Products of two magnitudes of at least this size do not underflow, in float32 and in float64."""
+NO_UNDERFLOW = 2.0**-60  # products of two magnitudes of at least this do not underflow, in float32 and in float64
 
 
 class InnerSpace(Space):

@@ -23,15 +23,13 @@ from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.space import FLOAT64, Error, KeyScale, NearnessForm, Space
 from tieproof.ties import Array, FloatArray, IntArray
 
-LARGEST_RATIO = 2.0**60
-"""The most that the common row may exceed the differences; float64 has no closer neighbors of normal numbers."""
+LARGEST_RATIO = 2.0**60  # of the common row to differences; normal numbers of float64 have no closer neighbors
+LARGEST_LOSS = 2.0**-10  # the largest error of a projected row whose terms of second order are within the bound
 
 
 def centered(sides: tuple[Rows, ...], keep_bytes: int, threads: int) -> tuple[tuple[Rows, ...], Array] | None:
-    """Return the rows of all sides minus the first row, and this row; None if a difference might not be exact.
-
-    keep_bytes : the memory for a side, of which the differences may take half; otherwise the result is None, too
-    """
+    """Return the rows of all sides minus the first row, and this row; None if a difference might not be exact."""
+    # keep_bytes: the memory for a side, of which the differences may take half; otherwise the result is None, too
     arrays = [side.embeddings for side in sides]
     kind = arrays[0].dtype
     if sides[0].sparse:
@@ -59,16 +57,12 @@ def _minus(side: Rows, center: Array, threads: int) -> Rows:
 
 
 class Lines(NamedTuple):
-    """The nearness of item j to a query, factor[j] * product - shift[j], and its error besides that of the product.
-
-    error : for each item, of its shift and its row; in float64
-    relative : the error of the factor
-    """
+    """The nearness of item j to a query, factor[j] * product - shift[j], and errors besides that of the product."""
 
     factor: FloatArray
     shift: FloatArray
-    error: FloatArray
-    relative: float
+    error: FloatArray  # of the shift and the row of each item; in float64
+    relative: float  # of the factor
 
 
 class NearDuplicates(InnerSpace):
@@ -129,10 +123,8 @@ class NearDuplicates(InnerSpace):
 
 
 def by_dot(whole: InnerSpace) -> Space:
-    """Return a space of differences for the dot product of near-duplicates, otherwise the given one.
-
-    For the differences a and b from c, x.y - x.c = a.b + c.b, of which c.b is a number for each item.
-    """
+    """Return a space of differences for the dot product of near-duplicates, otherwise the given one."""
+    # For the differences a and b from c, x.y - x.c = a.b + c.b, of which c.b is a number for each item.
     if (found := _differences(whole, 1)) is None:
         return whole
     sides, center = found
@@ -155,11 +147,9 @@ def by_dot(whole: InnerSpace) -> Space:
 
 
 def by_cosine(whole: InnerSpace) -> Space:
-    """Return a space of differences for the cosine of near-duplicates, otherwise the given one.
-
-    Every row is stretched until its difference z from c is orthogonal to c. With q = |z_y|^2 / |c|^2, cosines are in
-    the order of (z_x.z_y - |z_y|^2 / (1 + sqrt(1 + q))) / sqrt(1 + q).
-    """
+    """Return a space of differences for the cosine of near-duplicates, otherwise the given one."""
+    # Every row is stretched until its difference z from c is orthogonal to c. With q = |z_y|^2 / |c|^2, cosines are
+    # in the order of (z_x.z_y - |z_y|^2 / (1 + sqrt(1 + q))) / sqrt(1 + q).
     if (found := _differences(whole, 2)) is None:
         return whole
     sides, center = found
@@ -185,15 +175,8 @@ def by_cosine(whole: InnerSpace) -> Space:
     return NearDuplicates(whole, projected, lines, scale)
 
 
-LARGEST_LOSS = 2.0**-10
-"""The largest error of a projected row for which the terms of second order are within the bound."""
-
-
 def _differences(whole: InnerSpace, share: int) -> tuple[tuple[Rows, ...], FloatArray] | None:
-    """Return the rows of both sides minus the first one, and that row in float64; None if they are not near it.
-
-    share : the differences may take only this part of the memory
-    """
+    """The rows minus the first one, and that in float64; None if not near it, or above 1 / `share` of the memory."""
     if whole.integers:
         return None
     sides = (whole.queries,) if whole.symmetric else (whole.queries, whole.items)

@@ -39,5 +39,4 @@ class Prepared:
         return values
 
     def __getitem__(self, span: slice | IntArray) -> FloatArray:
-        """The rows of `span`."""
         return self.values(span).astype(self.dtype) if self.kept is None else self.kept[span]

@@ -11,10 +11,7 @@ from tieproof.native.loading import best_library
 Floats = npt.NDArray[np.float32]
 
 SUMMED = 64  # the number of products that are summed before these sums are added
-
-ARRANGED, GROUP = 256, 48
-"""The largest number of dimensions that are arranged at a time, and of rows or items that are multiplied together."""
-
+ARRANGED, GROUP = 256, 48  # how many dimensions, and rows or items, are arranged and multiplied together
 FASTEST_WAY = 1  # the fastest way to multiply, if this processor has it; tests choose the other
 
 
@@ -28,11 +25,9 @@ def sums_by_vectors() -> bool:
 def multiply_by_short_sums(
     rows: Floats, items: Floats, of_rows: Output[Floats], of_items: Output[Floats], way: int, out: Output[Floats]
 ) -> None:
-    """out[i, j] = rows[i] . items[j], each a sum of sums of `SUMMED` products.
-
-    of_rows, of_items : room for `ARRANGED` dimensions of the rows and of the items, and for a whole group of either
-    way : the fastest way that may be used
-    """
+    """out[i, j] = rows[i] . items[j], each a sum of sums of `SUMMED` products."""
+    # of_rows, of_items: room for `ARRANGED` dimensions of the rows and of the items, and for a whole group of either
+    # way: the fastest way that may be used
 
 
 def product(rows: Floats, items: Floats) -> Floats:

@@ -28,10 +28,7 @@ INT8: np.dtype[Any] = np.dtype(np.int8)
 
 
 class Error(NamedTuple):
-    """Bounds on |computed - exact| nearness in a tile.
-
-    error of an entry = relative |nearness| + row[its row] column[its column] + constant[its column]
-    """
+    """Bounds on errors of nearness in a tile: relative |nearness| + row[row] column[column] + constant[column]."""
 
     relative: float
     row: FloatArray
@@ -45,7 +42,6 @@ class Error(NamedTuple):
 
 
 def _infinite_if_unknown(bound: Array) -> FloatArray:
-    """Replace NaN in a bound by infinity."""
     return np.asarray(np.fmin(bound, np.inf))  # which prefers a number to NaN
 
 

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances.curves import Curve
 from tieproof.distances.exact.bounds import check_products, single_threaded
-from tieproof.distances.gauge import Gauge
+from tieproof.distances.gauge import Curve, Gauge
 from tieproof.engine.mirrored import MirroredValues
 from tieproof.engine.plan import whole_rankings
 from tieproof.engine.problem import Problem, Watch
@@ -133,11 +132,8 @@ def write_ties(
 def paint(
     row: IntArray, start: IntArray, stop: IntArray, column_of: IntArray, edges: IntArray, cells: Output[IntArray]
 ) -> None:
-    """Add to cells[row[i], c] how many of the ranks start[i] … stop[i]-1 (from 0) are in column c of the picture.
-
-    column_of : the column of each rank
-    edges : the first rank of each column, and the end of the last one
-    """
+    """Add to cells[row[i], c] how many of the ranks start[i] … stop[i]-1 (from 0) are in column c of the picture."""
+    # column_of: the column of each rank; edges: the first rank of each column, and the end of the last one
 
 
 class Links(NamedTuple):
@@ -154,10 +150,7 @@ Decided = tuple[IntArray, npt.NDArray[np.integer[Any]]]
 
 
 def decide(gauge: Gauge, rows: IntArray, values: FloatArray, order: IntArray, states: States, epsilon: float) -> None:
-    """Decide all open gaps in the rankings of the distinct query rows `rows`, and update `order` and `states`.
-
-    values, order, states : (q, w) for each position the value, the column, and the state of the gap after it
-    """
+    """Decide all open gaps in rankings of the distinct query `rows`, (q, w), and update `order` and `states`."""
     for step in (_by_sharp_values, _by_fractions) if epsilon else (_by_digits,):
         start, stop = chains(states)
         length = stop - start
@@ -186,7 +179,6 @@ def chains(states: States) -> tuple[IntArray, IntArray]:
 
 
 def _by_digits(gauge: Gauge, links: Links, epsilon: float) -> Decided:
-    """Find exact ties by the digits of exact keys."""
     digits = gauge.digits(links.rows, links.columns)
     sorting = nearest_first(digits, links.chain)
     digits = digits[sorting]
@@ -215,41 +207,30 @@ def _by_fractions(gauge: Gauge, links: Links, epsilon: float) -> Decided:
     return np.array(sorting), np.where(close, CLOSE, APART)
 
 
+# The memory for a ranked item while a ranking is computed, and what relevant ones, or open gaps, take beside it.
 BYTES_PER_ITEM, BYTES_PER_RELEVANT, BYTES_PER_OPEN = 16, 64, 80
-"""The memory for a ranked item while a ranking is computed, and the additional memory for a relevant one, and for any
-item if a gap of the ranking is open."""
-
+# The shares of the budget for the rankings of all threads, for those of which gaps are decided, and for values that
+# are computed once for two rankings, which also take what prepared rows leave.
 STRIPES, OPEN_RANKINGS, MIRRORED = 0.125, 0.125, 0.5
-"""The shares of the budget for the rankings of all threads, for those of which gaps are decided, and for values that
-are computed once for two rankings, which also take what prepared rows leave."""
-
 TIES = 2**14  # the number of ties that are written at a time
 
 
 class FoundTies(NamedTuple):
-    """The ties of at least two items of some queries: arrays as in `ties.Ties`, but m may be 0.
+    """The ties of at least two items of some queries: arrays as in `ties.Ties`, but m may be 0."""
 
-    queries : (Q,) the queries
-    n_relevant : (Q,) the number of relevant items of each query
-    place : (T,) the position of each tie's query in `queries`, ascending
-    k, n, l, m : (T,) as in `ties.Ties`, nearest first within a query
-    """
-
-    queries: IntArray
-    n_relevant: IntArray
-    place: IntArray
-    k: IntArray
+    queries: IntArray  # (Q,)
+    n_relevant: IntArray  # (Q,) the number of relevant items of each query
+    place: IntArray  # (T,) the position of each tie's query in `queries`, ascending
+    k: IntArray  # k, n, l, m: (T,), nearest first within a query
     n: IntArray
     l: IntArray
     m: IntArray
 
 
 def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[FoundTies, None, None]:
-    """Yield the ties of all queries, with or without a relevant item.
-
-    With epsilon 0, a tie is a set of items at exactly the same distance. Otherwise it is a run of neighbors in the
-    ranking whose distances each differ from the next by less than epsilon, as real numbers.
-    """
+    """Yield the ties of all queries, with or without a relevant item."""
+    # With epsilon 0, a tie is a set of items at exactly the same distance. Otherwise it is a run of neighbors in the
+    # ranking whose distances each differ from the next by less than epsilon, as real numbers.
     gauge = problem.gauge()
     scale = DistanceScale(gauge.curve(), *gauge.errors(), epsilon, gauge.certain)
     weight = gauge.weight[1].astype(np.int32)

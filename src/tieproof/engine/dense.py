@@ -57,10 +57,7 @@ def ties_of_lists(given: GivenLists) -> Ties:
 
 
 def _count_span(given: GivenLists, span: slice) -> tuple[IntArray, FloatArray | None, IntArray, IntArray]:
-    """The ties of some lists: the rows query, k, n, l, m, with queries counted from 0, and the grades tie by tie.
-
-    Returns the numbers of relevant and of excluded items in each list, too.
-    """
+    """The rows query (from 0), k, n, l, m of ties, their grades, and how many items are relevant and excluded."""
     block = given.relevant(span)
     relevant, excluded = np.diff(block.pointer), np.diff(block.excluded_pointer)
     ties = np.empty((5, relevant.sum()), dtype=np.int64)
@@ -104,11 +101,9 @@ def count_lists(
     ties: Output[IntArray],
     grades: Output[FloatArray],
 ) -> CountedLists:
-    """Write the ties with a relevant item of each list, as the rows query, k, n, l, m of `ties`.
-
-    The list of query q is start[q] … start[q+1]-1. Grades, if there are any, are written tie by tie, in descending
-    order within a tie.
-    """
+    """Write the ties with a relevant item of each list, as the rows query, k, n, l, m of `ties`."""
+    # The list of query q is start[q] … start[q+1]-1. Grades, if there are any, are written tie by tie, in descending
+    # order within a tie.
 
 
 @native
@@ -151,11 +146,9 @@ def extremes_of_lists(given: GivenLists, radius: FloatArray) -> ExtremeRankings:
 
 
 def _shifted_numbers(given: GivenLists, radius: FloatArray, far: bool) -> Array:
-    """The numbers, with those of relevant items moved by twice the radius.
-
-    Moved numbers are rounded to the type of the others, in the direction in which no comparison with a number of that
-    type changes.
-    """
+    """The numbers, with those of relevant items moved by twice the radius."""
+    # Moved numbers are rounded to the type of the others, in the direction in which no comparison with a number of
+    # that type changes.
     block = given.relevant(slice(0, len(given.queries)))
     length = np.diff(block.pointer)
     place = block.items[block.pointer[0] : block.pointer[-1]] + np.repeat(given.start[:-1], length)

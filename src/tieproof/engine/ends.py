@@ -17,8 +17,7 @@ from tieproof.engine.structures import CONTINUED, Undecided
 from tieproof.native.threads import cut
 from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 
-CHUNK = 2**13
-"""The number of thresholds that are made, or handed out, at a time, so that they stay in the cache (measured)."""
+CHUNK = 2**13  # how many thresholds are made, or handed out, at a time, so that they stay in the cache (measured)
 
 
 @dataclass(frozen=True)

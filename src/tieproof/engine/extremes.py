@@ -23,10 +23,7 @@ from tieproof.ties import Array, ExtremeRankings, FloatArray, IntArray, Ties
 
 
 def ranking_of(query: IntArray, others: IntArray, n_relevant: IntArray, n_items: IntArray) -> Ties:
-    """The ranking in which so many other items stand before each relevant item.
-
-    query, others : of each listed relevant item, in the order of the ranking
-    """
+    """The ranking in which so many `others` stand before each listed relevant item, of the queries `query`."""
     first = np.searchsorted(query, np.arange(len(n_relevant)))
     n = np.arange(len(query)) - first[query]
     one = np.ones_like(n)
@@ -133,7 +130,6 @@ class Noisy(NamedTuple):
 
 
 def _areas_of(space: Space, ranked: Ranked, items: slice) -> list[Area]:
-    """The areas of some items for all ranked queries."""
     whole = whole_area(space, ranked)
     if items == whole.items or not whole.both:
         return [whole._replace(items=items)]

@@ -17,17 +17,10 @@ from tieproof.native.calls import Output, native
 from tieproof.native.threads import cut, in_order
 from tieproof.ties import FloatArray, IntArray, SmallIntArray, Ties
 
-MOST_LEVELS, MOST_IN_TABLE = 2**12 + 1, 2**16
-"""The largest number of levels at which items are counted: by bits that differ, and by a table."""
-
+MOST_LEVELS, MOST_IN_TABLE = 2**12 + 1, 2**16  # the most levels at which items are counted: by bits, and by a table
 PARTS = 4  # the number of parts for each thread, if there is memory for them; measures are faster with many queries
-
-BYTES = 2**31
-"""The largest number of bytes compared together: a fraction of a second, until an interruption is noticed."""
-
-TOGETHER, LANES = 12, 4
-"""How many queries are compared at a time, and how many counts of each level are kept side by side."""
-
+BYTES = 2**31  # the most bytes compared together: a fraction of a second, until an interruption is noticed
+TOGETHER, LANES = 12, 4  # how many queries are compared at a time, and counts of each level kept side by side
 FEWEST_DISTINCT = 0.25  # the share of distinct pairs below which tiles of distinct rows are faster
 
 
@@ -108,10 +101,8 @@ def _by_bits(offset: FloatArray, queries: int, most: int) -> Levels | None:
 
 
 def _by_ratios(of_queries: FloatArray, of_items: FloatArray, dimensions: int) -> Levels | None:
-    """The levels of s^2 / |y|^2 with 2 s = |x|^2 + |y|^2 - bits that differ, from squared norms, or None if many.
-
-    The table has a row for each |y|^2, with all s from the largest on. Quotients of distinct values are distinct.
-    """
+    """The levels of s^2 / |y|^2 with 2 s = |x|^2 + |y|^2 - bits that differ, from squared norms, or None if many."""
+    # The table has a row for each |y|^2, with all s from the largest on. Quotients of distinct values are distinct.
     square, row = np.unique(of_items, return_inverse=True)
     high = np.minimum(square, of_queries.max()).astype(np.int64)
     low = np.maximum(square + of_queries.min() - dimensions, 0).astype(np.int64)

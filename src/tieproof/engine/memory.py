@@ -10,15 +10,9 @@ PLACED = 2**14  # how many items are placed before they are counted under the lo
 TALLY = 2**16  # how many thresholds' counts are added at a time, under the lock
 BUCKETS = 8  # the number of buckets per threshold (measured)
 MORE_BUCKETS = 1024  # the number of additional buckets, so that a few thresholds are in few of the buckets
-
-RUN = 32
-"""How many entries of the table of buckets are written together; up to this many are written past the last one."""
-
-MOST_THRESHOLDS = 2**15 - 1
-"""The largest number of thresholds for which buckets are used: an entry of their table has 15 bits."""
-
-WHOLE_NUMBERS = 2**12
-"""The largest range of whole numbers between the thresholds in which each number gets its own count."""
+RUN = 32  # how many entries of the table of buckets are written together, up to this many past the last one
+MOST_THRESHOLDS = 2**15 - 1  # the most thresholds with buckets: an entry of their table has 15 bits
+WHOLE_NUMBERS = 2**12  # the largest range of whole numbers between thresholds in which each number gets its own count
 
 
 def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeLike) -> TileMemory:

@@ -15,19 +15,14 @@ from tieproof.engine.problem import Problem, Watch
 from tieproof.engine.ranking import rank
 from tieproof.ties import IntArray, Parts, Ties
 
-NOISY = 9
-"""How many times as much memory a relevant item takes if the ends of its distance under noise are counted, too."""
+NOISY = 9  # how many times as much memory a relevant item takes if its ends under noise are counted, too
 
 
 class TiesByPart(NamedTuple):
-    """The result of the engine.
+    """The result of the engine."""
 
-    parts : an iterator of indices of queries and their ties, computed part by part; each query occurs once
-    zero_vectors : the number of rows, in queries and gallery together, that are all zero
-    """
-
-    parts: Parts
-    zero_vectors: int = 0
+    parts: Parts  # indices of queries and their ties, computed part by part; each query occurs once
+    zero_vectors: int = 0  # the rows, in queries and gallery together, that are all zero
 
 
 def ties_of(problem: Problem, watch: Watch) -> TiesByPart:

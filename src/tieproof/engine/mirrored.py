@@ -44,7 +44,6 @@ class MirroredValues:
         self._hand_over(stripe, values)
 
     def _compute(self, rows: slice, columns: slice, values: FloatArray) -> None:
-        """Compute the values of some columns."""
         for part in self.gauge.parts(columns):
             values[:, part] = self.gauge.values(rows, part)
 

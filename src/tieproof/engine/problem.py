@@ -30,8 +30,8 @@ class Budget:
     threads: int  # at least 1
 
 
+# At most one in so many items is counted apart: if it moved more than FAR times as far as all others.
 FEW_MOVED, FAR = 32, 2.0
-"""At most one in so many items is counted apart: those that moved more than this many times as far as all others."""
 
 
 class Noise(NamedTuple):
@@ -152,8 +152,6 @@ class GivenLists(NamedTuple):
     refuse: Callable[[], None] = accept  # called if a number is not finite
 
 
-Progress = Callable[[int], None]
-"""Called with the number of pairs that were done since the last call; any thread may call it."""
-
+Progress = Callable[[int], None]  # is told how many pairs were done since the last call, by any thread
+# Called with the total number of pairs; the context lasts while they are done.
 Watch = Callable[[int], AbstractContextManager[Progress]]
-"""Called with the total number of pairs; the context lasts while they are done."""

@@ -83,10 +83,8 @@ def settle(
     counts: Output[Counts],
     undecided: Output[Undecided],
 ) -> int:
-    """Count the items that these intervals of nearness decide; move the rest to the front, and return their number.
-
-    The thresholds of query q are starts[q] … stops[q]-1.
-    """
+    """Count items that these intervals of nearness decide; move the rest to the front, and return their number."""
+    # The thresholds of query q are starts[q] … stops[q]-1.
 
 
 def batches(items: Undecided) -> Iterator[Undecided]:
@@ -200,17 +198,13 @@ def place_by_keys(
     """Find each item's place among the thresholds that it may meet, by `lead` or by the whole key, and count it."""
 
 
-Task = tuple[slice, slice, Lock]
-"""Some queries, some items, and the lock to be held while the counts of these queries change."""
+Task = tuple[slice, slice, Lock]  # some queries, some items, and the lock held while the counts of the queries change
 
 
 def count_pairs(
     space: Space, ranked: Ranked, plan: Plan, sides: list[tuple[slice, slice]], progress: Progress
 ) -> None:
-    """Count items for the queries of one block without tiles, which is faster for near-duplicates.
-
-    sides : pairs of the query rows that count, and of the items that they count
-    """
+    """Count items without tiles, faster for near-duplicates: `sides` are the query rows that count, and the items."""
     new_row = np.diff(ranked.targets.row, prepend=-1) > 0
 
     def count(task: Task) -> None:
@@ -224,10 +218,8 @@ def count_pairs(
 
 
 def _tasks(ranked: Ranked, queries: slice, items: slice, plan: Plan) -> Iterator[Task]:
-    """Yield tasks with as many items as a tile has, and queries for as many pairs as are resolved at a time.
-
-    A task has at least as many items as a query has thresholds, because their keys are computed for each task.
-    """
+    """Yield tasks with as many items as a tile has, and queries for as many pairs as are resolved at a time."""
+    # A task has at least as many items as a query has thresholds, because their keys are computed for each task.
     most = int((ranked.thresholds.stop - ranked.thresholds.start).max())
     width = min(items.stop - items.start, max(plan.side, most), plan.undecided)
     height = plan.undecided // width

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances.curves import LINEAR, Curve, curve
 from tieproof.distances.exact.bounds import SAFETY, Intervals
 from tieproof.distances.exact.reals import rounded
-from tieproof.distances.gauge import SpaceGauge
+from tieproof.distances.gauge import LINEAR, Curve, SpaceGauge, curve
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.space import FLOAT32, FLOAT64, Entries, KeyScale, Resources, Space
 from tieproof.inputs.options import BinaryFormat
@@ -18,11 +17,9 @@ from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 SLACK = 2.0**-50  # the relative error of adding an error to a value, and of the error itself
-
 LARGEST_SCALE = 2.0**600  # the numbers of formats, divided or multiplied by this, are in the range of float64
-
-FARTHEST = 2.0**1000
-"""Larger than every number of a format; farther distances are replaced by this, so that none is infinite."""
+FARTHEST = 2.0**1000  # beyond every number of a format: farther distances become this, so that none is infinite
+LARGEST_FLOAT32 = 2**24  # whole numbers up to this one are exact in float32
 
 
 class KernelFormat(NamedTuple):
@@ -69,14 +66,8 @@ def round_pairs(
     """Round values that each have their own error."""
 
 
-LARGEST_FLOAT32 = 2**24  # whole numbers up to this one are exact in float32
-
-
 class RoundedSpace(Space):
-    """The space whose nearness is minus the place of the rounded distance: a whole number without an error.
-
-    pairs_at_a_time : how many undecided pairs are computed together
-    """
+    """The space whose nearness is minus the place of the rounded distance: a whole number without an error."""
 
     integers = True
     scale = KeyScale(("places",))
@@ -202,11 +193,9 @@ class Unrounded(Space):
     def write_intervals(
         self, rows: IntArray, start: IntArray, stop: IntArray, key: Output[FloatArray], reach: Output[FloatArray]
     ) -> None:
-        """Replace thresholds of the rounded space, of queries with these rows, by intervals of real distances.
-
-        An interval contains all real distances that are rounded to a threshold, so an item outside of it is nearer or
-        farther than the threshold, as its real distance is.
-        """
+        """Replace thresholds of the rounded space, of queries with these rows, by intervals of real distances."""
+        # An interval contains all real distances that are rounded to a threshold, so an item outside of it is nearer
+        # or farther than the threshold, as its real distance is.
         query, place = ranges(start, stop - start)
         number = numbers_of(-key[place], self.rounded.target)
         wanted = self.rounded.format

@@ -79,18 +79,13 @@ def step_ends(
 
 @native
 def merge_ends(ends: Unmerged, by_key: bool, room: Output[RoomToSort], merged: Output[Merged]) -> None:
-    """Sort the ends of each query by their distances, or if `by_key` by their keys, and merge these with the ties.
-
-    Equal ends keep their order, and ties are before ends with the same key.
-    """
+    """Sort the ends of each query by their distances, or if `by_key` by their keys, and merge these with the ties."""
+    # Equal ends keep their order, and ties are before ends with the same key.
 
 
 def together(space: Space, ranked: Ranked, noise: Noise, radius: FloatArray, items: slice) -> Together:
-    """Ranked queries, whose other items are not counted yet, with the ends of their relevant items.
-
-    radius : (Q,) of each query of the block; an end is twice as far from the item
-    items : the distinct items that are counted
-    """
+    """Ranked queries, whose other items are not counted yet, with the ends of their relevant items."""
+    # radius: (Q,) of each query; an end is twice as far from the item; items: the distinct items that are counted
     assert noise.distance is not None
     thresholds = ranked.thresholds
     length = thresholds.stop - thresholds.start
@@ -144,7 +139,6 @@ def _full(length: IntArray) -> Block:
 
 
 def _places(block: Block, span: slice) -> slice:
-    """The places of the thresholds of some queries."""
     return slice(int(block.start[span.start]), int(block.stop[span.stop - 1]))
 
 
@@ -198,11 +192,9 @@ class _Making(NamedTuple):
         return made
 
     def keys(self, span: slice, ends: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The keys of the ends of some queries, and each query's reach.
-
-        If keys have no error, ends are rounded to keys on the safe side: whole numbers if keys are whole. These keys,
-        and not the ends, are then in the order in which ends are counted.
-        """
+        """The keys of the ends of some queries, and each query's reach."""
+        # If keys have no error, ends are rounded to keys on the safe side: whole numbers if keys are whole. These
+        # keys, and not the ends, are then in the order in which ends are counted.
         length, rows = self.length[span], self.ranked.targets.row[self.of_span(span)[0]]
         low, high = (np.empty_like(ends) for _ in range(2))
         for at, row in enumerate(ends):

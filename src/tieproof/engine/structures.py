@@ -44,10 +44,7 @@ class Targets(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """The counts, one entry per threshold, which are only added to, so the order of tiles and threads cannot matter.
-
-    Only the first entry of a tie is used; CONTINUED in `gap` marks the others.
-    """
+    """The counts at thresholds, only added to, so that no order matters; those of a tie are at its first entry."""
 
     gap: SmallIntArray  # items nearer than this threshold, but not nearer than the one before
     equal: SmallIntArray  # items at exactly this threshold
@@ -97,12 +94,9 @@ class TileColumns(NamedTuple):
 
 
 class Tile(NamedTuple):
-    """Raw entries of distinct query rows and items, from `row` and `column` on; a row of `entries` is a query's row.
+    """Raw entries of distinct query rows, which are rows of `entries`, and items, from `row` and `column` on."""
 
-    `find_in_columns` takes a tile whose columns are the queries' rows.
-    """
-
-    entries: Array
+    entries: Array  # for `find_in_columns` transposed: its columns are the queries' rows
     form: NearnessForm
     row: int
     column: int

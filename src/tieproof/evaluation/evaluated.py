@@ -111,11 +111,9 @@ class Evaluated(NamedTuple):
         return np.asarray(((values[:, 4] < values[:, 0]) | (values[:, 5] > values[:, 2])).any(axis=0))
 
     def query_digests(self) -> Words:
-        """(Q,) a different word for each query, made from its row by a key that is made from all the data.
-
-        With the same data, the word tells which row a query is. Without all of it, the words say nothing: nobody can
-        test a guess of one label.
-        """
+        """(Q,) a different word for each query, made from its row by a key that is made from all the data."""
+        # With the same data, the word tells which row a query is. Without all of it, the words say nothing: nobody
+        # can test a guess of one label.
         rows: Words = self.origin.queries
         if rows.ndim == 1:
             return rows
@@ -196,11 +194,9 @@ def estimate_of(lower: Number, expected: Number, upper: Number, std: Number, *no
 
 
 def mean(values: FloatArray, total: bool = False) -> Estimate[float]:
-    """The mean, or the `total`, of the values of queries, as `Evaluated` has them for a measure; NaN is left out.
-
-    Sums are exact and rounded once, so that the order of the queries cannot matter. Ties of different queries
-    are broken independently, so that variances add up.
-    """
+    """The mean, or the `total`, of the values of queries, as `Evaluated` has them for a measure; NaN is left out."""
+    # Sums are exact and rounded once, so that the order of the queries cannot matter. Ties of different queries are
+    # broken independently, so that variances add up.
     counted = values[:, ~np.isnan(values[0])]
     count = 1 if total else counted.shape[1]
     lower, expected, upper, variance, *noise = (math.fsum(row.tolist()) for row in counted)

@@ -37,20 +37,14 @@ if TYPE_CHECKING:
     from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
 
 PAIRS_AT_A_TIME = 2**18  # the number of pairs of a query and an item whose digests are in memory at a time
-
-SHIFT = np.uint64(0xBE5466CF34E90C6D)
-"""An odd factor, so that the word of a label and a group differs from the words of both."""
-
+SHIFT = np.uint64(0xBE5466CF34E90C6D)  # an odd factor: the word of a label and a group differs from the words of both
 EXCLUDED = np.uint64(0xC0AC29B7C97C50DD)  # the word for an excluded pair, in place of a grade
 
 
 def origin_of_embeddings(
     problem: Problem, bits: int | None, digests: tuple[Words, Words | None] | None = None
 ) -> Origin:
-    """Return the origin of an evaluation of embeddings, without the numbers of relevant items.
-
-    digests : of the rows of both sides, with the words of their labels; None: the rows are in memory
-    """
+    """The origin, without numbers of relevant items; `digests` are those of both sides if rows are not in memory."""
     relevance, threads = problem.relevance, problem.budget.threads
     relevant, of_items = label_words(relevance)
     if digests is None:

@@ -205,10 +205,7 @@ def _given_lists(
 def judged_by_grades(
     grades: Array, start: IntArray, graded: bool, refuse: Callable[[], None] = accept
 ) -> Callable[[slice], RelevantBlock]:
-    """Return a function that lists the relevant and the excluded items of some of the lists with these grades.
-
-    graded : whether grades are kept even if all are 1
-    """
+    """A function that lists relevant and excluded items of some lists; `graded`: all keep their grades, even of 1."""
 
     def relevant(some: slice) -> RelevantBlock:
         lists = JudgedLists.of(grades, start[some.start : some.stop + 1])

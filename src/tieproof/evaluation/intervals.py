@@ -68,10 +68,7 @@ def within(low: float, high: float, ends: tuple[float, float], values: FloatArra
 
 
 def in_groups(values: FloatArray, names: Array | None, least: int) -> tuple[IntArray, Strata]:
-    """The queries that have a value, sorted by category, and the groups; refuses a group with too few queries.
-
-    values, names : (Q,) the values, NaN for a query with nothing relevant, and the categories if there are any
-    """
+    """The queries that have a value, sorted by category, and the groups; refuses a group with too few queries."""
     counted = np.flatnonzero(~np.isnan(values))
     names = None if names is None else names[counted]
     order, strata = grouped(names, len(counted))

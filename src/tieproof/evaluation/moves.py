@@ -50,9 +50,8 @@ MOVED = {
     "dot": Moved(DOT, by_norm=True),
 }
 
+# The distances that are computed from products, and those of which the error is bounded, which rank the same.
 BY_PRODUCTS = {"cosine": COSINE, "euclidean": SQEUCLIDEAN, "sqeuclidean": SQEUCLIDEAN, "dot": DOT}
-"""The distances that are computed from products, and those of which the error is bounded, which rank the same."""
-
 OTHER_ROUNDINGS = 24  # besides those of sums: of entries to float32, of divisions, roots, differences; with a margin
 SMALLEST_NORM, LARGEST_NORM = 2.0**-40, 2.0**60  # in between, nothing overflows in float32, or underflows by much
 
@@ -213,12 +212,8 @@ def _moves(
     rounded: bool,
     inexact: bool = False,
 ) -> Moves:
-    """Return how far rows may have moved.
-
-    other : returns, for some rows, the largest changes of their entries if `rounded`, and otherwise the rows to which
-        they may have moved
-    inexact : whether these rows had to be rounded to float64
-    """
+    """How far rows may have moved: to the rows that `other` returns for some of them, or by these if `rounded`."""
+    # inexact: whether rows had to be rounded to float64
     slack = WIDE_INTEGERS if inexact or _inexact(rows) else 0.0
     move, norm = np.empty(len(rows)), np.empty(len(rows))
     for span in spans(*rows.shape):

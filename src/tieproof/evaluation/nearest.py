@@ -28,6 +28,9 @@ from tieproof.inputs.scored_tables import lists_in
 from tieproof.inputs.sources import Source
 from tieproof.ties import FloatArray, IntArray
 
+LISTED = 10  # the number of nearest items that are listed for each query
+_JUDGED_BY = ("relevance", "labels", "gallery_labels", "n_relevant", "n_items", "complete")
+
 
 class NearTie(NamedTuple):
     """Items at exactly the same distance from the query; an item alone at its distance is a tie of one."""
@@ -51,10 +54,6 @@ class Nearest(NamedTuple):
     query: Any
     relevant: int
     ties: tuple[NearTie, ...]
-
-
-LISTED = 10  # the number of nearest items that are listed for each query
-_JUDGED_BY = ("relevance", "labels", "gallery_labels", "n_relevant", "n_items", "complete")
 
 
 def nearest(result: Measured, places: IntArray, evaluated: Mapping[str, Any]) -> list[Nearest]:

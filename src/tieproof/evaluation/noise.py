@@ -62,11 +62,9 @@ def check_noisy(measures: Iterable[Measure], cut_off: bool) -> None:
 
 
 def bounds_under_noise(measure: Measure, ties: Ties, estimates: Estimates) -> FloatArray:
-    """Return the smallest and the largest value of each query over all rankings that noise makes possible, (2, Q).
-
-    They contain the values over the orderings of ties, whatever the rounding of floats. Graded nDCG is read as if all
-    grades were 1; `bracket` has its bounds.
-    """
+    """Return the smallest and the largest value of each query over all rankings that noise makes possible, (2, Q)."""
+    # They contain the values over the orderings of ties, whatever the rounding of floats. Graded nDCG is read as if
+    # all grades were 1; `bracket` has its bounds.
     if measure.definition.total:  # a count, which no order of a list changes
         return np.array([estimates.lower, estimates.upper])
     extremes = ties.noise

@@ -36,9 +36,8 @@ RULES = {
 }
 """The rules by which ties are broken, in words: in which order items with equal scores are ranked."""
 
+# The rules of programs that cut grades to whole numbers, and how they count the hits of IPrec.
 READS_AS = {"trec_eval": "nearest", "pytrec_eval": "enough"}
-"""The rules of programs that cut grades to whole numbers, and how they count the hits of IPrec."""
-
 WHOLE_GRADES = "fractions of grades are cut off, as trec_eval reads them"
 OTHER_HITS = "the hits that have a recall are counted as that version of trec_eval does"
 SINGLE_PRECISION = "scores that differ are equal in single precision"
@@ -245,11 +244,9 @@ def std_of_one_order(
 
 
 def _std_of(values: list[float]) -> tuple[float, float]:
-    """Return the standard deviation of drawn values, and its standard error.
-
-    The variance of the sample variance is (m4 - m2^2 (n - 3) / (n - 1)) / n (Mood, Graybill and Boes 1974, chapter
-    VI), and the error of its root follows by the derivative.
-    """
+    """Return the standard deviation of drawn values, and its standard error."""
+    # The variance of the sample variance is (m4 - m2^2 (n - 3) / (n - 1)) / n (Mood, Graybill and Boes 1974, chapter
+    # VI), and the error of its root follows by the derivative.
     n, mean = len(values), math.fsum(values) / len(values)
     squares = [(value - mean) * (value - mean) for value in values]
     variance, fourth = math.fsum(squares) / (n - 1), math.fsum(square * square for square in squares) / n

@@ -29,12 +29,10 @@ def height(result: Measured) -> float:
 
 @takes_path
 def plot_measures(result: Measured, ax: Any = None) -> Any:
-    """Draw each measure as a line from its lower to its upper value, with its expected value and standard deviation.
-
-    The numbers on the right are those of the mean over all orderings of tied items; its standard deviation is mostly
-    much smaller than the interval. If the result has categories, the first measure is also drawn for each of them or,
-    if there are more than 20, for the five worst and the five best.
-    """
+    """Draw each measure as a line from lower to upper value, with its expected value and standard deviation."""
+    # The numbers on the right are those of the mean over all orderings of tied items; its standard deviation is
+    # mostly much smaller than the interval. If the result has categories, the first measure is also drawn for each of
+    # them or, if there are more than 20, for the five worst and the five best.
     ax = style.axes_or_new(ax, "Result.plot", height=height(result))
     names, every = zip(*_lines(result), strict=True)
     estimates = {position: estimate for position, estimate in enumerate(every) if estimate is not None}
@@ -71,12 +69,10 @@ def _lines(result: Measured) -> Iterator[tuple[str, Estimate[float] | None]]:
 
 @takes_path
 def plot_queries(result: Measured, measure: str | Measure | None = None, ax: Any = None) -> Any:
-    """Draw the interval of each query from its lower to its upper value, sorted by expected value.
-
-    More than 400 queries are drawn as 400 steps, each a mean over neighbors in the sorted order, so that the areas
-    under the three lines are always the means of the measure. Queries whose value is NaN are left out. The axis
-    starts at 0, unless all values are within a small part of it. The names of up to 25 queries are shown.
-    """
+    """Draw the interval of each query from its lower to its upper value, sorted by expected value."""
+    # More than 400 queries are drawn as 400 steps, each a mean over neighbors in the sorted order, so that the areas
+    # under the three lines are always the means of the measure. Queries whose value is NaN are left out. The axis
+    # starts at 0, unless all values are within a small part of it. The names of up to 25 queries are shown.
     measure = measure or default_measure(result.measures)
     estimate = result.per_query(measure)
     style.matplotlib("Result.plot_queries")
@@ -91,12 +87,10 @@ def plot_queries(result: Measured, measure: str | Measure | None = None, ax: Any
 
 @takes_path
 def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
-    """Draw interpolated precision over recall: the expected curve, and the band over all orderings of tied items.
-
-    Each value is the mean over the queries of the largest precision at any rank down to which the recall is reached,
-    as `IPrec` counts. The edges of the band are curves: one order of all ties gives the lower one, and another the
-    upper one. Refuses a result without these measures, or with several curves of them.
-    """
+    """Draw interpolated precision over recall: the expected curve, and the band over all orderings of tied items."""
+    # Each value is the mean over the queries of the largest precision at any rank down to which the recall is
+    # reached, as `IPrec` counts. The edges of the band are curves: one order of all ties gives the lower one, and
+    # another the upper one. Refuses a result without these measures, or with several curves of them.
     levels = [measure for measure in map(parse, result.measures) if measure.name == "IPrec"]
     curves = {level(recall=0): level for level in levels}
     if len(curves) > 1:

@@ -61,11 +61,7 @@ def with_judgments(judged: JudgedDocuments, wanted: list[Measure], optional: fro
 def choose(
     judged: JudgedDocuments, ranked: RankedDocuments, names: npt.NDArray[np.str_], missing: str, empty: str
 ) -> tuple[Names, IntArray]:
-    """Choose the Q queries that are evaluated, by the policies `missing` and `empty`.
-
-    Return the ids of the evaluated queries and of the others, each sorted, and the position 0 … Q-1 of each query
-    that was read, or -1 if it is not evaluated.
-    """
+    """Choose the Q queries that are evaluated, and the place 0 … Q-1 of each that was read, -1 if it is not."""
 
     def holds(query: IntArray) -> BoolArray:
         return np.bincount(query, minlength=len(names)) > 0
@@ -104,11 +100,9 @@ def choose(
 
 
 def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
-    """Warn if the qrels look like a run and the run looks like qrels.
-
-    Most scores are fractions. Grades are small whole numbers, of which some are equal or 0. So means of several
-    assessors, and whole numbers by which a model ranks, are not warned about.
-    """
+    """Warn if the qrels look like a run and the run looks like qrels."""
+    # Most scores are fractions. Grades are small whole numbers, of which some are equal or 0. So means of several
+    # assessors, and whole numbers by which a model ranks, are not warned about.
     grades, scores = judged.grade, ranked.score
     fractions = grades[grades != np.rint(grades)]
     if 2 * len(fractions) <= len(grades):

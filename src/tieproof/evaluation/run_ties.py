@@ -80,10 +80,8 @@ def at_least(relevant: RelevantScores, grade: float) -> RelevantScores:
 def join_judged(
     judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, relevant: RelevantScores
 ) -> tuple[RelevantScores, IntArray]:
-    """Leave documents without a judgment out of the lists; `judged` must contain all judged documents.
-
-    Also return the number of documents of each query that were judged not relevant, in the list or not, (Q,).
-    """
+    """Leave documents without a judgment out of lists; also count those judged not relevant, listed or not, (Q,)."""
+    # `judged` must contain all judged documents.
     place, n_queries = number[judged.documents.query], len(relevant.start) - 1
     listed = np.flatnonzero((place >= 0) & ~np.isnan(ranked.of_judged))
     listed = listed[np.argsort(place[listed], kind="stable")]
@@ -237,10 +235,8 @@ def count_scores(
     above: Output[IntArray],
     equal: Output[IntArray],
 ) -> None:
-    """Count the items of each list above and at its distinct, descending thresholds.
-
-    The list of query q is score[start[q]:start[q+1]], and its thresholds are threshold[first[q]:first[q+1]].
-    """
+    """Count the items of each list above and at its distinct, descending thresholds."""
+    # The list of query q is score[start[q]:start[q+1]], and its thresholds are threshold[first[q]:first[q+1]].
 
 
 def _last_ties_of_run(scores: RelevantScores, smallest: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:

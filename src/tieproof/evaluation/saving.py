@@ -10,7 +10,7 @@ from dataclasses import asdict
 from io import BytesIO
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import numpy as np
@@ -18,27 +18,22 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.evaluation.measured import Measured
 from tieproof.installed import __version__
+from tieproof.show.files import Formats
 from tieproof.ties import Array
 from tieproof.whole_files import atomic_write
-
-if TYPE_CHECKING:
-    from tieproof.show.files import Formats
 
 EXTENSION = ".tieproof"
 FORMAT, VERSION = "tieproof record", 3
 
+# What a record tells a stranger, for its reader.
 _REVEALS = (
     "The scores, counts, ids, categories and confidences of every query are in this file. Its hashes say nothing "
     "about labels without all the data, but whoever has the embeddings or runs can infer from the scores what is "
     "relevant."
 )
-"""What a record tells a stranger, for its reader."""
-
 FACTS = "record.json"
 _DATE = (1980, 1, 1, 0, 0, 0)  # the earliest date of an archive, because a record does not tell when it was written
-
-CATEGORIES = ("category_names", "category_of_query", "category_of_empty", "category_counted")
-"""The arrays of the queries' categories."""
+CATEGORIES = ("category_names", "category_of_query", "category_of_empty", "category_counted")  # of queries
 
 
 def save(result: Measured, path: Any) -> None:
@@ -110,5 +105,5 @@ def _parts_of(result: Measured) -> tuple[dict[str, Any], dict[str, Array]]:
     return facts, {name: array for name, array in arrays.items() if array is not None}
 
 
-RECORDS: "Formats" = {EXTENSION: lambda: _write}
-"""The extension of records, which have everything of a result, and which `tieproof verify` checks."""
+# The extension of records, which have everything of a result, and which `tieproof verify` checks.
+RECORDS: Formats = {EXTENSION: lambda: _write}

@@ -14,7 +14,7 @@ from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Measure, parse, parse_list
 from tieproof.measures.cut_off import CutOffTies
 from tieproof.measures.rank_weights import growing_tables
-from tieproof.measures.trec_eval import sets_in, warn_of_others, without_sets
+from tieproof.measures.trec_eval import SETS, parts_of, sets_in, warn_of_others
 from tieproof.measures.unseen import estimate
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
@@ -81,8 +81,8 @@ def parse_with_sets(measures: Sequence[str | Measure]) -> tuple[list[Measure], f
         raise InputError(f"No measure was given. Pass at least one; the default is {', '.join(DEFAULT_MEASURES)}.")
     if not sets_in(given):
         return wanted, frozenset()
-    rest = [without_sets(one) if isinstance(one, str) else one for one in given]
-    return wanted, frozenset(wanted) - frozenset(_parse_each([one for one in rest if one != ""]))
+    rest = [each for one in given for each in (parts_of(one) if isinstance(one, str) else [one]) if each not in SETS]
+    return wanted, frozenset(wanted) - frozenset(_parse_each(rest))
 
 
 def _parse_each(given: Iterable[str | Measure]) -> list[Measure]:

@@ -19,13 +19,12 @@ NOISE = "noise"  # the header of the bounds under noise
 MOST_CATEGORIES = 20  # the most categories that are all shown
 EACH = 5  # the number of the worst categories, and of the best, that are shown otherwise
 Means = list[tuple[str, Estimate[float]]]  # names of categories, each with the mean of a measure
+ALL = {"micro": "(all queries)", "macro": "(mean of them)"}  # the text for the mean in the column of categories
 
 
 def worst_and_best(result: Measured, measure: str) -> tuple[Means, int, Means]:
-    """All categories in their order or, if there are more than 20, the five worst and the five best, the worst first.
-
-    They are compared by `lower`, then by `expected`, `upper` and their names; the number is that of the others.
-    """
+    """All categories in order or, of more than 20, the five worst and the five best, the worst first."""
+    # They are compared by `lower`, then by `expected`, `upper` and their names; the number is that of the others.
     means = [(str(name), mean) for name, mean in result.category_means(measure).items()]
     if len(means) <= MOST_CATEGORIES:
         return means, 0, []
@@ -59,9 +58,6 @@ def table_of(result: Measured) -> Table:
             row.append("" if over_queries is None else f"{over_queries.low:.4f} to {over_queries.high:.4f}")
         notes += _about_intervals(result, result.ci)
     return Table([*header, *further], sections, notes, [*columns, *further])
-
-
-ALL = {"micro": "(all queries)", "macro": "(mean of them)"}  # the text for the mean in the column of categories
 
 
 def _rows_by_category(result: Measured, measure: str) -> Iterator[list[str]]:

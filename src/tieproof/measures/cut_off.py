@@ -87,11 +87,9 @@ class CutOffTies(Ties):
         return self.continued(self.missing, np.zeros(self.n_queries))
 
     def continued(self, relevant: IntArray, others: FloatArray) -> Ties:
-        """Return the ties if each last tie also contained so many missing relevant items and other items, (Q,) each.
-
-        The missing items with the smallest grades join the tie first. With infinitely many other items the relevant
-        items of the tie have no finite rank: they become missing items, and n_items does not count the others.
-        """
+        """The ties if each last tie also contained so many missing relevant items and other items, (Q,) each."""
+        # The missing items with the smallest grades join the tie first. With infinitely many other items the relevant
+        # items of the tie have no finite rank: they become missing items, and n_items does not count the others.
         end = self.end
         finite = np.isfinite(others)
         more = relevant + np.where(finite, others, 0.0).astype(np.int64)

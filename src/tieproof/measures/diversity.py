@@ -122,11 +122,9 @@ def _hits(tie: SubtopicTie) -> Counter[str]:
 
 
 def _mean(tie: SubtopicTie, seen: Counter[str], gains: Sequence[int], weights: Sequence[int]) -> Fraction:
-    """Return the mean of the sum of weight × gain over all orders of a tie.
-
-    A subtopic that m of n documents have is at place t with h of them before it in m C(m-1, h) C(n-m, t-1-h) of the
-    n C(n-1, t-1) choices of the document at that place and of those before it.
-    """
+    """Return the mean of the sum of weight × gain over all orders of a tie."""
+    # A subtopic that m of n documents have is at place t with h of them before it in m C(m-1, h) C(n-m, t-1-h) of the
+    # n C(n-1, t-1) choices of the document at that place and of those before it.
     n, total = tie.size, Fraction(0)
     hits = Counter((seen[subtopic], number) for subtopic, number in _hits(tie).items())
     for place, weight in enumerate(weights):
@@ -142,12 +140,10 @@ def _mean(tie: SubtopicTie, seen: Counter[str], gains: Sequence[int], weights: S
 def _extreme(
     tie: SubtopicTie, seen: Counter[str], gains: Sequence[int], weights: Sequence[int], best: Callable[..., int]
 ) -> int | None:
-    """Return the smallest or largest sum of weight × gain over all orders of a tie; None if it has too many.
-
-    Documents without a subtopic are last in the largest sum and first in the smallest, because weights decrease: to
-    exchange such a document with the relevant one behind it never makes the sum smaller. For the relevant documents,
-    the best sum is found for each number of documents of each kind that the first places can have.
-    """
+    """Return the smallest or largest sum of weight × gain over all orders of a tie; None if it has too many."""
+    # Documents without a subtopic are last in the largest sum and first in the smallest, because weights decrease: to
+    # exchange such a document with the relevant one behind it never makes the sum smaller. For the relevant
+    # documents, the best sum is found for each number of documents of each kind that the first places can have.
     subtopics = sorted(_hits(tie))
     start = [seen[subtopic] for subtopic in subtopics]
     kinds = [([*map(subtopics.index, kind)], number) for kind, number in tie.kinds.items()]
@@ -180,12 +176,10 @@ def _outer_lower(tie: SubtopicTie, seen: Counter[str], gains: Sequence[int], wei
 
 
 def _outer_upper(tie: SubtopicTie, seen: Counter[str], gains: Sequence[int], weights: Sequence[int]) -> int:
-    """Return a sum above which no order of a tie is.
-
-    The first j documents together gain at most what some other documents gain and the j documents that would then add
-    most, because a document adds the less, the more documents there are (Nemhauser, Wolsey and Fisher 1978). The
-    others are the first ones of a greedy order.
-    """
+    """Return a sum above which no order of a tie is."""
+    # The first j documents together gain at most what some other documents gain and the j documents that would then
+    # add most, because a document adds the less, the more documents there are (Nemhauser, Wolsey and Fisher 1978).
+    # The others are the first ones of a greedy order.
     remaining, before, gained = tie.kinds.copy(), seen.copy(), 0
     most = [gains[0] * _hits(tie).total()] * len(weights)
     for _ in weights:

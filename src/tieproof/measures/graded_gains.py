@@ -27,12 +27,10 @@ def weights_of(measure: Measure) -> Tabled | Geometric:
 
 
 def gains(measure: Measure, ties: Ties, missing_grades: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the gains of the listed and of the missing relevant items, scaled by a factor for each query.
-
-    The factor is a power of two that makes the query's largest gain about 2^400. It changes neither the value of the
-    measure, which is a ratio, nor the digits of a gain, and it keeps the squares of gains and of their sums within
-    the range of float64.
-    """
+    """Return the gains of the listed and of the missing relevant items, scaled by a factor for each query."""
+    # The factor is a power of two that makes the query's largest gain about 2^400. It changes neither the value of
+    # the measure, which is a ratio, nor the digits of a gain, and it keeps the squares of gains and of their sums
+    # within the range of float64.
     assert ties.grades is not None
     query = np.concatenate((np.repeat(ties.query, ties.m), np.repeat(np.arange(ties.n_queries), ties.missing)))
     listed = len(ties.grades)

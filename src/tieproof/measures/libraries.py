@@ -95,23 +95,17 @@ def plain(text: str) -> str:
 
 
 def is_settled(meanings: Sequence[Meaning], spelled: str) -> bool:
-    """Whether a spelling means exactly one measure of tieproof, and nothing else.
-
-    Letter case counts only if it distinguishes a measure of tieproof from one that is not offered:
-    sentence-transformers writes `accuracy@1`; ir_measures writes `Accuracy@1` for a different measure.
-    """
+    """Whether a spelling means exactly one measure of tieproof, and nothing else."""
+    # Letter case counts only if it distinguishes a measure of tieproof from one that is not offered:
+    # sentence-transformers writes `accuracy@1`; ir_measures writes `Accuracy@1` for a different measure.
     offered = {meaning.ours for meaning in meanings if meaning.ours}
     exact = {bool(meaning.ours) for meaning in meanings if meaning.theirs == spelled}
     return len(offered) == 1 and (exact == {True} or all(meaning.ours for meaning in meanings))
 
 
 def translated(text: str, measures: Iterable[str], parse: Callable[[str], Any], own: str = "") -> str:
-    """Return tieproof's spelling of another library's name; an ambiguous or unknown name is refused.
-
-    measures : the names of tieproof's measures
-    parse : turns tieproof's spelling into a measure
-    own : the measure of tieproof that the text means in other letter case
-    """
+    """Return tieproof's spelling of another library's name; an ambiguous or unknown name is refused."""
+    # measures: the names of tieproof's measures; own: the one of them that the text means in other letter case
     all_meanings = [*([Meaning("tieproof", own, own, "")] if own else []), *meanings_of(text)]
     offered: dict[str, list[str]] = {}
     refused: dict[str, list[str]] = {}

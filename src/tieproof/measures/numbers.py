@@ -22,11 +22,9 @@ SMALL_TIE = 64  # smaller ties are computed one by one, because finding equal on
 
 
 def running_sums(term: Callable[[IntArray], Pair], n: int) -> FloatArray:
-    """Return term(1) + … + term(i) for i = 1 … n, as hi and lo, shape (2, n); `term` computes many terms at a time.
-
-    Blocks of fixed length are summed by themselves and put after each other: element i has the same bits however
-    many terms follow it, and however many are asked for at a time.
-    """
+    """The sums term(1) + … + term(i) for i = 1 … n, as hi and lo, (2, n); `term` computes many terms at a time."""
+    # Blocks of fixed length are summed by themselves and put after each other: element i has the same bits however
+    # many terms follow it, and however many are asked for at a time.
     sums = np.empty((2, n))
     for start in reversed(range(0, n, _TERMS_AT_ONCE)):  # from the end, so that tables which terms need grow once
         stop = min(start + _TERMS_AT_ONCE, n)
@@ -57,11 +55,9 @@ def add_by_query(query: IntArray, values: FloatArray | IntArray, n_queries: int)
 
 
 def sum_by_query(query: IntArray, terms: Pair, bound: FloatArray) -> Pair:
-    """Return the sum of `terms` (T,) of each query, a pair of shape (Q,), given a `bound` (Q,) on it.
-
-    Each term is cut at 2^-50 of the bound: the upper parts add up without any rounding, and what rounding does
-    to the lower parts is below 2^-100 of the bound.
-    """
+    """Return the sum of `terms` (T,) of each query, a pair of shape (Q,), given a `bound` (Q,) on it."""
+    # Each term is cut at 2^-50 of the bound: the upper parts add up without any rounding, and what rounding does to
+    # the lower parts is below 2^-100 of the bound.
     scale = np.ldexp(1.0, np.frexp(bound)[1])
     anchor = 6.0 * scale[query]  # anchor + term lies in [4, 8) scale, where floats are 2^-50 scale apart
     upper = (anchor + terms.hi) - anchor

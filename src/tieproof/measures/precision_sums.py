@@ -33,10 +33,8 @@ def mean(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> Pai
 
 
 def terms_of_ties(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
-    """Return the worst, mean and best sums of ties of which s ranks count, and their variance, (4, T).
-
-    Constant time per tie where it is large against its depth or holds one relevant item; linear in s elsewhere.
-    """
+    """Return the worst, mean and best sums of ties of which s ranks count, and their variance, (4, T)."""
+    # Constant time per tie where it is large against its depth or holds one relevant item; linear in s elsewhere.
     terms, longest = np.empty((4, len(k))), int(s.max(initial=0))
     tables = HARMONIC.tables(int((k + s).max(initial=0)), longest)
     precision_terms(k, n, l, m, s, tables, np.empty((3, longest)), terms)

@@ -146,11 +146,9 @@ class Tabled:
         return self.sums.between(start, stop)
 
     def spread(self, start: IntArray, stop: IntArray) -> FloatArray:
-        """Return the spread over each run.
-
-        sum w² - (sum w)² / length cancels by about (start / length)², and the table's last digits count for
-        start / length more: long runs can afford that in pairs, short ones are summed around their mean.
-        """
+        """Return the spread over each run."""
+        # sum w² - (sum w)² / length cancels by about (start / length)², and the table's last digits count for start /
+        # length more: long runs can afford that in pairs, short ones are summed around their mean.
         length = stop - start
         result = np.zeros(len(start))
         long = np.flatnonzero(length > SUMMED)
@@ -170,9 +168,8 @@ class Tabled:
         return ((self.squares.between(start, stop) - squared_sum / (stop - start)).hi,)
 
 
+# The weight 1/r of rank r.
 HARMONIC = Tabled(RunningSums(lambda i: 1.0 / Pair.of(i)), RunningSums(lambda i: _square(1.0 / Pair.of(i))))
-"""The weight 1/r of rank r."""
-
 LOGARITHMIC = Tabled(
     RunningSums(lambda i: 1.0 / _LOG2_OF_NEXT.at(i)), RunningSums(lambda i: _square(1.0 / _LOG2_OF_NEXT.at(i)))
 )

@@ -26,8 +26,6 @@ SETS = {
 }
 """The sets of trec_eval 10 that need neither preferences nor several assessors, in the order of its output."""
 
-_SET = re.compile(rf"(?<![^\s,])(?:{'|'.join(SETS)})(?![^\s,])")
-
 
 class NamedMeasures(NamedTuple):
     """What a name means to trec_eval: measures by the names that it prints, and the names that tieproof lacks."""
@@ -72,13 +70,8 @@ def _printed(name: str) -> str:
 
 def sets_in(texts: Iterable[object]) -> list[str]:
     """Return the sets that lists of measures name."""
-    found = {name for text in texts if isinstance(text, str) for name in _SET.findall(text)}
+    found = {part for text in texts if isinstance(text, str) for part in parts_of(text)}
     return [name for name in SETS if name in found]
-
-
-def without_sets(text: str) -> str:
-    """Return a list of measures without the sets that it names."""
-    return _SET.sub("", text).strip(", \t\n")
 
 
 def warn_of_others(texts: Iterable[object]) -> None:

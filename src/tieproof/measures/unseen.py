@@ -27,7 +27,7 @@ from tieproof.measures.cut_off import CutOffTies, ListEnd, Unseen, joined
 from tieproof.measures.families.interpolated import largest_precisions
 from tieproof.measures.families.retrieved import OF_SETS, value_of_set
 from tieproof.measures.graded_gains import is_graded
-from tieproof.measures.unseen_grades import merged_bounds, worst_counts
+from tieproof.measures.unseen_grades import merged_rankings, worst_counts
 from tieproof.ties import Array, FloatArray, IntArray, Ties
 
 Bounds = tuple[FloatArray, FloatArray]
@@ -113,13 +113,11 @@ def estimate(measure: Measure, cut: CutOffTies) -> Estimates:
 
 
 def _bounds_of_continuations(measure: Measure, ties: CutOffTies) -> Bounds:
-    """Return bounds over the continuations of the last ties of lists that were cut off.
-
-    Every relevant item raises most measures, and every other item before it lowers them. So in the worst case all
-    other items and no missing relevant items continue the tie; in the best case the reverse. For nDCG,
-    ERR and RBP(gain=linear) a missing item of a lower grade can push one of a higher grade down: in the worst case
-    those missing items with the smallest grades join that lower the value.
-    """
+    """Return bounds over the continuations of the last ties of lists that were cut off."""
+    # Every relevant item raises most measures, and every other item before it lowers them. So in the worst case all
+    # other items and no missing relevant items continue the tie; in the best case the reverse. For nDCG, ERR and
+    # RBP(gain=linear) a missing item of a lower grade can push one of a higher grade down: in the worst case those
+    # missing items with the smallest grades join that lower the value.
     if measure.name == "AUC":
         return _pairs(measure, ties)
     if measure.definition.total:  # of the list as it is
@@ -151,12 +149,10 @@ def _between(measure: Measure, worst: Ties, best: Ties) -> Bounds:
 
 
 def _pairs(measure: Measure, ties: CutOffTies) -> Bounds:
-    """Return bounds of AUC, which other items after a relevant item raise.
-
-    In the worst case no other items join, because they would be ranked after the n relevant items before the tie; but
-    the first other item of a ranking lowers the value. In the best case all other items come after the relevant ones;
-    if they are infinitely many, nothing else counts.
-    """
+    """Return bounds of AUC, which other items after a relevant item raise."""
+    # In the worst case no other items join, because they would be ranked after the n relevant items before the tie;
+    # but the first other item of a ranking lowers the value. In the best case all other items come after the relevant
+    # ones; if they are infinitely many, nothing else counts.
     others = ties.end.others
     best = measure(ties.continued(ties.missing, np.where(np.isfinite(others), others, 0.0))).upper
     best[np.isinf(others) & (ties.n_relevant > 0)] = 1.0
@@ -177,13 +173,11 @@ def _judged_alone(measure: Measure, ties: CutOffTies) -> Bounds:
 
 
 def _mean_of_hits(measure: Measure, ties: CutOffTies) -> Bounds:
-    """Return bounds of AP(norm=hits), the mean precision of the hits above the cutoff.
-
-    Whether a tie's relevant items come first or last, each hit has a higher precision than the one before it in the
-    tie. So the mean first decreases with the number of hits and then increases: it is largest for as few or as many
-    hits as possible, and smallest in between. If the whole tie is above the cutoff, the number of hits is that of its
-    relevant items. If the tie straddles the cutoff, the measure itself searches over the number of hits.
-    """
+    """Return bounds of AP(norm=hits), the mean precision of the hits above the cutoff."""
+    # Whether a tie's relevant items come first or last, each hit has a higher precision than the one before it in the
+    # tie. So the mean first decreases with the number of hits and then increases: it is largest for as few or as many
+    # hits as possible, and smallest in between. If the whole tie is above the cutoff, the number of hits is that of
+    # its relevant items. If the tie straddles the cutoff, the measure itself searches over the number of hits.
     end, missing, none = ties.end, ties.missing, np.zeros_like(ties.missing)
     cutoff = measure.last_rank(ties).astype(np.float64)
     cutoff[cutoff > MOST_OTHERS] = np.inf
@@ -219,7 +213,7 @@ def _bounds_of_whole_rankings(measure: Measure, ties: CutOffTies) -> Bounds:
         whole = ties.continued(ties.missing, ties.end.others)
         return _between(measure, whole, whole)
     if is_graded(measure) and ties.grades is not None:
-        return merged_bounds(measure, ties)
+        return _between(measure, *(merged_rankings(measure, ties, worst) for worst in (True, False)))
     if measure.name == "AP" and measure["norm"] == "hits" and measure.cutoff is not None:
         return _hits_among_unseen(measure, ties)
     missing, others, none = ties.missing, ties.end.others.astype(np.int64), np.zeros_like(ties.missing)
@@ -244,17 +238,13 @@ def _hits_among_unseen(measure: Measure, ties: CutOffTies) -> Bounds:
 
 
 class _ListedHits:
-    """The relevant items of a list, and how many of its first items can contain j of them.
-
-    earliest, latest : (hits,) the smallest and the largest rank of each
-    fewest, most : (hits + 1,) for j = 0, 1, …: how many first items of the list hold j hits
-    """
+    """The relevant items of a list, and how many of its first items can contain j of them, for j = 0, 1, …."""
 
     def __init__(self, k: IntArray, l: IntArray, m: IntArray, length: int) -> None:
         within = np.arange(1, m.sum() + 1) - np.repeat(np.cumsum(m) - m, m)
-        self.earliest = np.repeat(k, m) + within
+        self.earliest = np.repeat(k, m) + within  # earliest, latest: the smallest and the largest rank of each
         self.latest = np.repeat(k + l - m, m) + within
-        self.fewest = np.append(0, self.earliest)
+        self.fewest = np.append(0, self.earliest)  # fewest, most: how many first items hold j hits
         self.most = np.append(self.latest - 1, length)
 
     def largest(self, cutoff: int, missing: int, others: int) -> float:

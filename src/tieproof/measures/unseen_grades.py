@@ -32,11 +32,9 @@ def _gains_of(measure: Measure, ties: CutOffTies, missing_grades: FloatArray) ->
 
 
 def worst_counts(measure: Measure, ties: CutOffTies) -> IntArray:
-    """Return how many missing items of each query join its last tie in the worst continuation, (Q,).
-
-    There are none but for measures that read grades, where the last tie has relevant items, lacks some, and has a
-    limited length.
-    """
+    """Return how many missing items of each query join its last tie in the worst continuation, (Q,)."""
+    # There are none but for measures that read grades, where the last tie has relevant items, lacks some, and has a
+    # limited length.
     counts = np.zeros_like(ties.missing)
     if not is_graded(measure) or ties.grades is None:
         return counts
@@ -66,11 +64,8 @@ def worst_counts(measure: Measure, ties: CutOffTies) -> IntArray:
 
 
 def worst_count(tied: FloatArray, missing: FloatArray, end: int, last: int, weights: Tabled | Geometric) -> int:
-    """Return how many of the `missing` gains, ascending, join a tie of `tied` gains, descending, in the worst case.
-
-    end : the rank of the tie's last item before any of them joins
-    last : the last rank that counts
-    """
+    """How many of the `missing` gains, ascending, join a tie of `tied` gains, descending, in the worst case."""
+    # end: the rank of the tie's last item before any of them joins; last: the last rank that counts
     joined = np.arange(np.searchsorted(missing, tied[0]) + 1)  # a gain as large as the largest pushes no item down
     total = np.zeros(len(joined))
     for gain in np.unique(np.concatenate([tied, missing[: len(joined) - 1]])):
@@ -97,12 +92,7 @@ def _worst_count_of_stops(tied: FloatArray, missing: FloatArray, end: int, last:
     return int(np.argmin(values))
 
 
-def merged_bounds(measure: Measure, ties: CutOffTies) -> tuple[FloatArray, FloatArray]:
-    """Return the lower and upper values over all ways to merge the unseen items into each list."""
-    return measure(_merged_rankings(measure, ties, True)).lower, measure(_merged_rankings(measure, ties, False)).upper
-
-
-def _merged_rankings(measure: Measure, ties: CutOffTies, worst: bool) -> Ties:
+def merged_rankings(measure: Measure, ties: CutOffTies, worst: bool) -> Ties:
     """Return whole rankings without ties: the worst or the best merged order of each list and its unseen items."""
     assert ties.grades is not None
     missing_grades = np.zeros(0) if ties.missing_grades is None else ties.missing_grades
@@ -150,11 +140,9 @@ def _order_in_list(ties: CutOffTies, query: int, worst: bool) -> tuple[IntArray,
 
 
 def _merged(chain: FloatArray, free: FloatArray, start: int, last: int, measure: Measure, worst: bool) -> BoolArray:
-    """Return for each position of the merged order whether its item is of `free`, not of `chain`: (items of both,).
-
-    The sum of weighted gains at ranks start + 1, start + 2, … down to rank `last` is largest, or smallest where it
-    is the worst. The gains of ERR are probabilities of a stop.
-    """
+    """For each position of the merged order, whether its item is of `free`, not of `chain`: (items of both,)."""
+    # The sum of weighted gains at ranks start + 1, start + 2, … down to rank `last` is largest, or smallest where it
+    # is the worst. The gains of ERR are probabilities of a stop.
     stopping = measure.name == "ERR"
     counted = max(0, min(len(chain) + len(free), last - start))
     ranks = start + np.arange(1, counted + 1)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from kernels.curves import distance_of
-from tieproof.distances.curves import Curve
+from tieproof.distances.gauge import Curve
 from tieproof.engine.collisions import APART, CLOSE, OPEN, TINY, UNORDERED, DistanceScale
 from tieproof.engine.rounded import FARTHEST, SLACK
 

@@ -2,7 +2,7 @@
 
 import math
 
-from tieproof.distances.curves import ROOT, SIGNED_SQUARE, SIMILARITY, SINE, Curve
+from tieproof.distances.gauge import ROOT, SIGNED_SQUARE, SIMILARITY, SINE, Curve
 
 
 def distance_of(value: float, curve: Curve) -> float:

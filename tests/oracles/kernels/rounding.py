@@ -4,7 +4,7 @@ import math
 from fractions import Fraction
 
 from kernels.curves import distance_of
-from tieproof.distances.curves import Curve
+from tieproof.distances.gauge import Curve
 from tieproof.engine.rounded import FARTHEST, SLACK
 from tieproof.inputs.options import BinaryFormat
 

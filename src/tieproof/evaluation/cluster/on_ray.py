@@ -25,9 +25,8 @@ from tieproof.installed import __version__
 RETRIES = 5  # how often Ray repeats a task whose process or machine was lost
 AHEAD = 4  # the number of tasks per worker that are submitted ahead of time
 CONNECTED_WITHIN = 10.0  # the seconds that a cluster may take to accept a connection
-
+# Of a cluster on this machine only, which other machines cannot reach.
 LOCAL = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
-"""The options of a cluster on this machine only, which other machines cannot reach."""
 
 
 @contextmanager
@@ -141,10 +140,9 @@ class OnRay:
     def each(
         self, begin: Begin, units: Sequence[Any], pairs: Pairs | None = None, progress: Progress = unseen
     ) -> Iterator[tuple[Any, Any]]:
-        """The answer of each unit, as units end; `pairs` returns the number of pairs of a unit.
-
-        At the end, workers without a task repeat the units with pairs that have not ended, some of which may be slow.
-        """
+        """The answer of each unit, as units end; `pairs` returns the number of pairs of a unit."""
+        # At the end, workers without a task repeat the units with pairs that have not ended, some of which may be
+        # slow.
         todo, waiting = deque(units), dict[Any, tuple[Any, list[Any]]]()
         unrepeated = dict.fromkeys(units if pairs else [])
 

@@ -150,9 +150,8 @@ def among(job: Job, queries: IntArray, query_rows: Embeddings, items: IntArray, 
     return job.problem.among(query_rows, item_rows, job.problem.whole.relevance.among(queries, items), budget)
 
 
+# A function of this file, or another that can be imported, as a cluster runs it in another process.
 Task = Callable[..., Any]
-"""A function of this file, or another one that can be imported: on a cluster, it runs in another process."""
-
 Pairs = Callable[[Any], int]  # returns how many pairs a unit has, if units have pairs and may take long
 
 Begin = Callable[[Any, Progress], Any]

@@ -49,9 +49,7 @@ _TYPES = {
 
 _NEEDED = {f"{name}.npy" for name in ("query_ids", "values", "tie_counts", "query_digests", "empty_ids")}
 
-_FURTHER: dict[str, tuple[type, ...]] = {"own": (str,), "duplicates": (str,)}
-"""Options that a record has only if they are not the default."""
-
+_FURTHER: dict[str, tuple[type, ...]] = {"own": (str,), "duplicates": (str,)}  # only if not the default
 _OPTIONS: dict[str, dict[str, tuple[type, ...]]] = {
     "evaluate": {"bits": (int, NoneType)},
     "evaluate_answers": {"unanswered": (str,)},

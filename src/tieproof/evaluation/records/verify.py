@@ -229,10 +229,7 @@ def reordered(new: Evaluated, order: IntArray, names: Array) -> Evaluated:
 
 
 def found_differences(old: Evaluated, new: Evaluated, moved: bool) -> Iterator[str]:
-    """All differences: in the data, the setting and which queries are left out, and then of single queries.
-
-    moved : whether the queries had another order or other names, so that those left out can only be counted
-    """
+    """All differences; if queries `moved` to another order or to other names, those left out are only counted."""
     if old.origin.fingerprint != new.origin.fingerprint:
         yield (
             f"The data differs: its fingerprint begins with {new.origin.fingerprint[:_DIGITS]}, but the record's "

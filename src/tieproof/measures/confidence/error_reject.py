@@ -13,8 +13,7 @@ from tieproof.measures.rank_weights import HARMONIC
 from tieproof.show.shown import AsJson
 from tieproof.ties import Estimate, FloatArray
 
-_Integers = npt.NDArray[np.object_]
-"""Python integers of any size. Their quotients are rounded to the nearest float64."""
+_Integers = npt.NDArray[np.object_]  # Python integers of any size, whose quotients are rounded to the nearest float64
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,10 @@ from tieproof.show.files import takes_path
 from tieproof.show.parts import fixed
 from tieproof.ties import FloatArray
 
+_LEGIBLE = 8  # the largest ratio of the two sides of an ellipse that is drawn in its true shape
+_ANGLES = np.linspace(-math.pi, math.pi, 361)
+POINTS = 400  # the most points of a curve: more than a reader can tell apart in a picture as wide as a page
+
 
 @takes_path
 def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
@@ -51,10 +55,6 @@ def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
         ax.axhline(value, color=look.color, linestyle=dashes, linewidth=width, label=f"{name} {fixed(value)}")
     ax.set(ylim=(-0.02, 1.02), xlabel="threshold on the confidence", ylabel="share of queries judged correctly")
     return style.tidy(ax, legend=4)
-
-
-_LEGIBLE = 8  # the largest ratio of the two sides of an ellipse that is drawn in its true shape
-_ANGLES = np.linspace(-math.pi, math.pi, 361)
 
 
 @takes_path
@@ -114,8 +114,8 @@ def _draw_columns(low: FloatArray, high: FloatArray, ax: Any) -> None:
     style.whole_numbers(ax.yaxis)
 
 
+# The curves: name, dashes, width and size of marks; the wider of two equal curves is visible around the other.
 _CURVES = (("coverage", "-", 5, 10), ("recall", "--", 2.5, 6.5), ("precision", "-.", 1, 3.5))
-"""The curves: name, dashes, width and size of marks; the wider of two equal curves is visible around the other."""
 
 
 @takes_path
@@ -145,9 +145,6 @@ def plot_credible_retrieval(found: CredibleRetrieval, ax: Any = None) -> Any:
         ax.plot(masses, [getattr(point, name) for point in points], color=look.color, label=name, **line)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="mass of the regions", ylabel="share held")
     return style.tidy(ax, legend=2)
-
-
-POINTS = 400  # the most points of a curve: more than a reader can tell apart in a picture as wide as a page
 
 
 @takes_path

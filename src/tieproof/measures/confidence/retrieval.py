@@ -20,6 +20,9 @@ from tieproof.measures.confidence.regions import squared_radius
 from tieproof.show.shown import AsJson
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
+_TINY = 1e-290  # an upper bound on what a sum can lose by underflow
+_QUERIES, _ITEMS = 256, 4096  # the shape of a tile, in queries and items
+
 
 @dataclass(frozen=True)
 class Held:
@@ -175,18 +178,11 @@ def _mean_of_shares(parts: IntArray, wholes: IntArray) -> float:
     return math.fsum((parts / wholes).tolist()) / len(wholes)
 
 
-_TINY = 1e-290  # an upper bound on what a sum can lose by underflow
-_QUERIES, _ITEMS = 256, 4096  # the shape of a tile, in queries and items
-
-
 def _counts_inside(
     means: FloatArray, scales: FloatArray, classes: IntArray, queries: IntArray, limits: FloatArray
 ) -> tuple[IntArray, IntArray]:
-    """Count the means inside each query's ellipsoid, with the query itself, and those of its class, (M, Q) each.
-
-    scales : (n, d), or (n, 1) if a scale is the same in all dimensions; larger than 0
-    limits : (M,) squared radii, in units of the scale
-    """
+    """Count the means inside each query's ellipsoid, with the query itself, and those of its class, (M, Q) each."""
+    # scales: (n, d), or (n, 1) if a scale is the same in all dimensions; limits: (M,) squared radii in their unit
     check_products()
     held = np.zeros((len(limits), len(queries)), dtype=np.int64)
     relevant = np.zeros_like(held)

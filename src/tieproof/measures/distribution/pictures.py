@@ -17,11 +17,9 @@ _BARS = 60  # the most bars, which are wide enough to be told apart
 
 @takes_path
 def plot_distribution(distribution: "Distribution", ax: Any = None) -> Any:
-    """Draw the probability of each part of the range, with the central interval of 95 % and the three values.
-
-    The bars are as wide as the axis is long where the probability is more than one in a million, so that the lowest
-    and the highest value may lie outside; they are named in the title.
-    """
+    """Draw the probability of each part of the range, with the central interval of 95 % and the three values."""
+    # The bars are as wide as the axis is long where the probability is more than one in a million, so that the lowest
+    # and the highest value may lie outside; they are named in the title.
     ax = style.axes_or_new(ax, "Distribution.plot")
     edges, chances = bars(distribution)
     ax.bar(edges[:-1], chances, np.diff(edges), align="edge", color=style.SKY_BLUE, label="probability")

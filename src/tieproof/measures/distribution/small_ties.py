@@ -22,12 +22,10 @@ class Rest(NamedTuple):
     largest: float
 
     def means(self, numbers: FloatArray) -> tuple[ComplexArray, FloatArray]:
-        """Return the mean of e(n v) for v the sum of the ties, and a bound on its error, for all numbers n, in turns.
-
-        For a tie with the mean m, exp(i t (v - m)) has the mean 1 - t² variance / 2, with an error of at most
-        |t|³ far variance / 6, and exp(-t² variance / 2) differs from that by at most t⁴ variance² / 8. All these
-        factors are at most 1, so that the errors of a product add up.
-        """
+        """The mean of e(n v) for v the sum of the ties, and a bound on its error, for all numbers n, in turns."""
+        # For a tie with the mean m, exp(i t (v - m)) has the mean 1 - t² variance / 2, with an error of at most |t|³
+        # far variance / 6, and exp(-t² variance / 2) differs from that by at most t⁴ variance² / 8. All these factors
+        # are at most 1, so that the errors of a product add up.
         angle = 2.0 * np.pi * numbers
         variance = float(self.variance.sum())
         third, fourth = float((self.far * self.variance).sum()), self.largest * variance
@@ -55,11 +53,9 @@ def _bennett(x: FloatArray) -> FloatArray:
 
 
 def chosen_ties(ties: Sequence[Ambiguous], known: Estimate[float], resolution: float) -> tuple[list[Ambiguous], Rest]:
-    """Return the ties to walk through, and the rest, whose distribution is replaced by one with a known error.
-
-    Ties with a large third moment at little cost come first. The rest is so small that the error of a probability is
-    far below the probability of a part of the range that is as long as the resolution.
-    """
+    """Return the ties to walk through, and the rest, whose distribution is replaced by one with a known error."""
+    # Ties with a large third moment at little cost come first. The rest is so small that the error of a probability
+    # is far below the probability of a part of the range that is as long as the resolution.
     empty = np.zeros(0)
     rest = [Rest(empty, empty, empty, 0.0)]
     limit, chosen = resolution * known.std**2 / (20.0 * max(1, len(ties))), []

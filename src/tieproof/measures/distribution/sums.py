@@ -35,6 +35,7 @@ _ROOM = 2**16  # how many complex numbers a grid has at a time
 _TAIL = 2.0**-50  # the probability that each tail beyond the window has at most
 _RATES = (0.25, 1.0, 3.0, 6.0, 8.0, 10.0)  # rates of the bounds of the tails, in units of the standard deviation
 _LEAST_DEGREE = 2**14  # of polynomials at the finest usual resolution; tails beyond a step shrink with its square
+_ALONE = 256  # as many ties are multiplied one by one
 
 
 class StepFunction(NamedTuple):
@@ -62,11 +63,9 @@ class Bracket(NamedTuple):
 
 
 def bracket(ties: Sequence[Ambiguous], known: Estimate[float], resolution: float, sharper: float = 1.0) -> Bracket:
-    """Return the distribution of `known.lower` plus what the ties add beyond their least.
-
-    resolution : the distance at which two values are told apart
-    sharper : by how much smaller than usual the error of ties that add little is
-    """
+    """Return the distribution of `known.lower` plus what the ties add beyond their least."""
+    # resolution: the distance at which two values are told apart
+    # sharper: by how much smaller than usual the error of ties that add little is
     places = max((int(each.shapes[:, 1].max()) for each in ties), default=0)
     slack = (2.0**-44 + 2 * UNIT * places) * max(abs(known.lower), abs(known.upper))
     few = all(each.only or len(each.times) <= MOST_TIES for each in ties)
@@ -139,11 +138,9 @@ class _Window(NamedTuple):
 
 
 def _window(groups: Sequence[Tied], rest: Rest, known: Estimate[float]) -> _Window:
-    """Return where the sum is, but for a probability `tail`.
-
-    Markov's inequality for exp(rate x) bounds each tail, at several rates (Chernoff 1952). The rates in units of the
-    standard deviation are those at which the bound for a normal distribution is smallest, and smaller ones.
-    """
+    """Return where the sum is, but for a probability `tail`."""
+    # Markov's inequality for exp(rate x) bounds each tail, at several rates (Chernoff 1952). The rates in units of
+    # the standard deviation are those at which the bound for a normal distribution is smallest, and smaller ones.
     width, center = known.upper - known.lower, known.expected - known.lower
     rates = np.outer([1.0, -1.0], _RATES).ravel() / max(known.std, 1e-3 * width)
     total = np.zeros(len(rates))
@@ -167,9 +164,7 @@ def _of_waves(groups: Sequence[Tied], rest: Rest, known: Estimate[float], resolu
     """Return the step functions that Selberg's polynomials give, on a fine grid of points around the circle."""
     window = _window(groups, rest, known)
     degree = _degree(window.period, resolution)
-    size = 2 ** int(np.ceil(np.log2(max(8.0 * window.period / resolution, 4.0 * degree / 3.0, 64.0))))
-    while size < 2 * degree + 2:
-        size *= 2
+    size = 2 ** int(np.ceil(np.log2(max(8.0 * window.period / resolution, 2.0 * degree + 2.0, 64.0))))
     means, errors = _spectrum(groups, rest, window, degree)
     number = np.arange(1, degree + 1)
     part = number / (degree + 1.0)
@@ -288,9 +283,6 @@ def _in_turn(groups: Sequence[Tied]) -> list[Tied]:
         for at, group in enumerate(groups)
     ]
     return [take(groups[at], np.array([row])) for _, at, row in first] + [each for each in rest if len(each.k)]
-
-
-_ALONE = 256  # as many ties are multiplied one by one
 
 
 def _batches(count: int, size: int) -> Iterator[IntArray]:

@@ -95,10 +95,8 @@ class _Numbers(NamedTuple):
 
 
 def _whole_numbers(parts: Sequence[tuple[FloatArray, float, int]], scale: float) -> Values:
-    """Return the distribution of the sum of whole numbers, times `scale`, beyond its least value.
-
-    parts : the probabilities of 0, 1, … of each number, their relative error, and how often the number occurs
-    """
+    """Return the distribution of the sum of whole numbers, times `scale`, beyond its least value."""
+    # parts: the probabilities of 0, 1, … of each number, their relative error, and how often the number occurs
     numbers = [_Numbers(0, chances, error).times(times) for chances, error, times in parts]
     while len(numbers) > 1:
         numbers.sort(key=lambda each: len(each.chances))

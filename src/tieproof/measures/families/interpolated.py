@@ -103,10 +103,8 @@ def _values(ties: Ties, row: int, first: int, above: float) -> FloatArray:
 def chances_of_precisions(
     k: int, n: int, l: int, m: int, first: int, at: FloatArray, room: Output[FloatArray], chances: Output[FloatArray]
 ) -> None:
-    """Write the rows of `chances`, (2, X): the probabilities that no precision, and that any one, reaches a value.
-
-    The tie's hits count from `first` on; the values `at`, (X,), ascend; `room` is (m + 1, values walked at a time).
-    """
+    """Write the rows of `chances`, (2, X): the probabilities that no precision, and that any one, reaches a value."""
+    # The tie's hits count from `first` on; the values `at`, (X,), ascend; `room` is (m + 1, values walked at a time).
 
 
 IPrec = define(

@@ -56,10 +56,8 @@ def _trapezoid(ties: Ties, measure: Measure) -> Estimates:
 
 
 def _queries(ties: Ties, at: Literal["first", "last"]) -> IntArray:
-    """Return the queries, sorted so that those with equal first or last ties are adjacent, if that saves time.
-
-    Kernels compute adjacent equal ties only once. Queries without a tie may be left out.
-    """
+    """Return the queries, sorted so that those with equal first or last ties are adjacent, if that saves time."""
+    # Kernels compute adjacent equal ties only once. Queries without a tie may be left out.
     if ties.largest <= SMALL_TIE:
         return np.arange(ties.n_queries)
     queries = np.flatnonzero(np.diff(ties.starts))
@@ -142,10 +140,8 @@ def sum_precisions(
 def add_trapezoids(
     starts: IntArray, k: IntArray, n: IntArray, l: IntArray, several: FloatArray, estimates: Output[FloatArray]
 ) -> None:
-    """Add up, for each query, the given terms of ties of several items, (4, such ties), and those of single items.
-
-    A single item adds the mean of the precision before it (1 at the first rank) and the precision at it.
-    """
+    """Add up, for each query, the given terms of ties of several items, (4, such ties), and those of single items."""
+    # A single item adds the mean of the precision before it (1 at the first rank) and the precision at it.
 
 
 @native

@@ -109,8 +109,8 @@ def sum_weights(
 
 Divisor = Callable[[FloatArray, FloatArray], FloatArray]
 
+# By what measures of hits divide them, by their names: from R and the cutoff of each query, (Q,).
 DIVISORS: dict[str, Divisor] = {}
-"""By what the measures of hits divide them: from R and the cutoff of each query, (Q,), by the measure's name."""
 
 
 def _define_hits(name: str, divisor: Divisor, meaning: str, formula: str, source: str, cut: bool = True) -> Measure:

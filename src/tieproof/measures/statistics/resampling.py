@@ -13,6 +13,10 @@ from tieproof.ties import ROUNDING, Array, BoolArray, FloatArray, IntArray
 
 _SEED = 0
 ROOM = 2**21  # how many numbers are in memory at a time
+_BITS = 52  # sums of all numbers have at most so many bits, and one from rounding: exact in float64
+RESAMPLES = 9_999
+_NORMAL = NormalDist()
+_DIGITS = 12  # the decimals of the levels of the interval, after which logarithms differ between machines
 
 
 def raw(draws: int, width: int, room: int) -> Iterator[npt.NDArray[np.uint64]]:
@@ -35,9 +39,6 @@ def coins(draws: int, width: int, room: int) -> Iterator[BoolArray]:
         yield np.unpackbits(octets, axis=1, count=width).view(np.bool_)
 
 
-_BITS = 52  # sums of all numbers have at most so many bits, and one from rounding: exact in float64
-
-
 class Whole(NamedTuple):
     """Columns of values as whole numbers."""
 
@@ -58,10 +59,7 @@ def as_whole(values: FloatArray) -> Whole:
 
 @dataclass(frozen=True)
 class Strata:
-    """Groups of n values, where the values of each group are contiguous.
-
-    The mean of the values is the unweighted mean of the groups' means; for one group, it is the usual mean.
-    """
+    """Groups of n values, each contiguous; the mean of all is the unweighted mean of the means of groups."""
 
     sizes: IntArray  # (g,) how many values each group has
 
@@ -104,18 +102,11 @@ def grouped(names: Array | None, count: int) -> tuple[IntArray, Strata]:
     return np.argsort(place, kind="stable"), Strata(np.bincount(place))
 
 
-RESAMPLES = 9_999
-_NORMAL = NormalDist()
-_DIGITS = 12  # the decimals of the levels of the interval, after which logarithms differ between machines
-
-
 def bca(values: FloatArray, strata: Strata, confidence: float) -> list[tuple[float, float]]:
-    """The two ends of the interval of the mean of each column of values, (n, k), in the groups of `strata`.
-
-    The values of a group may be in any order, because they are sorted before they are drawn. Negating the values
-    negates the interval; if the values are symmetric around 0, the interval is, too. If all values of each group are
-    equal, both ends are the mean.
-    """
+    """The two ends of the interval of the mean of each column of values, (n, k), in the groups of `strata`."""
+    # The values of a group may be in any order, because they are sorted before they are drawn. Negating the values
+    # negates the interval; if the values are symmetric around 0, the interval is, too. If all values of each group
+    # are equal, both ends are the mean.
     ordered, varies = strata.sorted(values), strata.varies(values)
     sides = _sides_of(ordered, strata)
     ordered[:, sides < 0] = -ordered[:, sides < 0]
@@ -147,11 +138,9 @@ def _sides_of(ordered: FloatArray, strata: Strata) -> FloatArray:
 
 
 def resampled_sums(numbers: FloatArray, strata: Strata) -> FloatArray:
-    """The sum of each column (n, k) over each resample, (RESAMPLES, k), which is exact because the numbers are whole.
-
-    A resample draws as many values from each group as the group has. How often it draws each value is a row of a
-    matrix, so that one matrix product sums all columns.
-    """
+    """The sum of each column (n, k) over each resample, (RESAMPLES, k), exact because the numbers are whole."""
+    # A resample draws as many values from each group as the group has. How often it draws each value is a row of a
+    # matrix, so that one matrix product sums all columns.
     width = len(numbers)
     limits, starts = np.repeat(strata.sizes, strata.sizes), np.repeat(strata.starts, strata.sizes)
     parts = []

@@ -12,6 +12,8 @@ from tieproof.ties import ROUNDING, Array, BoolArray, FloatArray, IntArray
 
 FLIPS = 99_999  # how many assignments of signs are drawn at random if there are too many to try all
 MOST_EXACT = 32  # for so many nonzero differences, all 2**n assignments are counted by halves of 2**(n / 2) each
+DEALS = 9_999  # how many times the values of all queries are dealt at random
+_DECIMALS = 12  # of differences, so that differences that are equal in real numbers have equal ranks
 
 
 def sign_flip(differences: FloatArray) -> FloatArray:
@@ -67,9 +69,6 @@ def _drawn(whole: Whole) -> FloatArray:
     return (hits + np.ones(len(total))) / (FLIPS + 1)
 
 
-DEALS = 9_999  # how many times the values of all queries are dealt at random
-
-
 class PairValues(NamedTuple):
     """P-values of pairs, (k, p, j): for each pair alone, and corrected for all pairs."""
 
@@ -118,9 +117,6 @@ def _deals(queries: int, systems: int) -> Iterator[IntArray]:
             dealt[systems - 1 - step] = dealt.ravel().take(place)
             dealt.ravel()[place] = last
         yield dealt.reshape(systems, len(drawn), queries)
-
-
-_DECIMALS = 12  # of differences, so that differences that are equal in real numbers have equal ranks
 
 
 def wilcoxon_test(differences: FloatArray, either: bool = False) -> float:
@@ -178,11 +174,9 @@ def t_interval(values: FloatArray, strata: Strata, confidence: float) -> tuple[f
 
 
 def t_test(differences: FloatArray, strata: Strata) -> float:
-    """The two-sided p-value of a column of differences (n,) if their mean is not below 0; otherwise 1.
-
-    Without any spread, t is not defined. The p-value is then that of the sign-flip test, which is the smallest one
-    that so many differences allow.
-    """
+    """The two-sided p-value of a column of differences (n,) if their mean is not below 0; otherwise 1."""
+    # Without any spread, t is not defined. The p-value is then that of the sign-flip test, which is the smallest one
+    # that so many differences allow.
     spread = mean_and_spread(differences, strata)
     if spread.mean < -ROUNDING:
         return 1.0
@@ -228,12 +222,10 @@ def told_apart(values: FloatArray, strata: Strata, confidence: float) -> BoolArr
 
 
 def cohens_d(mean: float, differences: FloatArray) -> float | None:
-    """A mean difference divided by the standard deviation of the differences (n,), with n - 1 in its denominator.
-
-    Cohen 1988, "Statistical power analysis for the behavioral sciences", equation 2.3.5; Sakai 2014, "Statistical
-    reform in information retrieval?", recommends to report it together with p-values of pairs. None if all
-    differences are equal.
-    """
+    """A mean difference divided by the standard deviation of the differences (n,), with n - 1 in its denominator."""
+    # Cohen 1988, "Statistical power analysis for the behavioral sciences", equation 2.3.5; Sakai 2014, "Statistical
+    # reform in information retrieval?", recommends to report it together with p-values of pairs. None if all
+    # differences are equal.
     if float(differences.max() - differences.min()) <= ROUNDING:
         return None
     center = math.fsum(differences.tolist()) / len(differences)
@@ -252,10 +244,8 @@ def holm(p_values: FloatArray) -> FloatArray:
 
 
 def fdr(p_values: FloatArray) -> FloatArray:
-    """Multiply the i-th smallest p-value by their number / i: bounds the expected share of false positives.
-
-    Benjamini and Hochberg 1995, for tests that are independent or positively dependent.
-    """
+    """Multiply the i-th smallest p-value by their number / i: bounds the expected share of false positives."""
+    # Benjamini and Hochberg 1995, for tests that are independent or positively dependent.
     factors = len(p_values) / np.arange(1, len(p_values) + 1)
     return _by_steps(p_values, factors, lambda steps: np.minimum.accumulate(steps[::-1])[::-1])
 
