@@ -40,16 +40,16 @@ def test_products_of_pairs(dtype: Any, level: str) -> None:
     x, y = rows_of(random, 12, dtype), rows_of(random, 5, dtype)
     rows, items = random.integers(12, size=70), random.integers(5, size=70)
     rows[30:] = np.sort(rows[30:])
-    divisors = 2.0 ** random.integers(-2, 3, size=(2, 70))
+    first, second = 2.0 ** random.integers(-2, 3, size=(2, 70))
     found, expected, twofold_ones = np.empty(70), np.empty(70), np.empty((70, 2))
     for slots in (16, 256):  # a table that is nearly full, and one that is nearly empty
-        room = Meeting(np.full(slots, -1, dtype=np.int32), *np.empty((2, WIDTH), dtype=np.int32))
-        at(level, terms.products_of_term_pairs)(x, y, rows, items, *divisors, room, found)
-        reference.products_of_pairs(x, y, rows, items, *divisors, expected)
+        room = Meeting(np.full(slots, -1, np.int32), np.empty(WIDTH, np.int32), np.empty(WIDTH, np.int32))
+        at(level, terms.products_of_term_pairs)(x, y, rows, items, first, second, room, found)
+        reference.products_of_pairs(x, y, rows, items, first, second, expected)
         assert found.tobytes() == expected.tobytes()
         room.slots[:] = -1
         at(level, twofold.twofold_products_of_terms)(x, y, rows, items, room, twofold_ones)
-        assert (twofold_ones[:, 0] == expected * divisors.prod(axis=0)).all()
+        assert (twofold_ones[:, 0] == expected * first * second).all()
         assert not twofold_ones[:, 1].any()
 
 

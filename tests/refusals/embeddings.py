@@ -143,7 +143,8 @@ CASES: dict[str, Case] = {
         evaluate([GOOD, GOOD.astype(np.float32)] * 3, distance="maxsim"), r"float32 of 2 dimensions and float64 of 2"
     ),
     "items of several vectors as lists": Case(
-        evaluate([[[1.0, 2.0]], [[1.0, 2.0], [3.0, 4.0]]], distance="maxsim"), r"with an array \(vectors, dimensions\)"
+        evaluate([[[1.0, 2.0]], [[1.0, 2.0], [3.0, 4.0]]], distance="maxsim"),
+        r"with an array \(vectors, dimensions\)",
     ),
     "a padded array as one vector for each item": Case(
         evaluate(np.zeros((3, 2, 2))), r"with \.reshape\(len\(x\), -1\); for items of .* padded\(x, mask\)"

@@ -61,7 +61,7 @@ class Kept(NamedTuple):
 
     def of_queries(self, chosen: BoolArray) -> "Kept":
         """The items of some queries."""
-        return Kept(*(column[chosen] for column in self[:-1]), self.relative)
+        return Kept._make([*(column[chosen] for column in self[:-1]), self.relative])
 
     def candidates(self, queries: IntArray) -> "Candidates":
         """The items of some ascending queries, query by query."""

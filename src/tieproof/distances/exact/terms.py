@@ -118,9 +118,9 @@ def inner_products(queries: Rows, items: Rows, rows: IntArray, columns: IntArray
     """The products of pairs of divided rows, sparse or dense, in float64."""
     if not items.sparse:
         return bounds.inner_products(queries, items, rows, columns)
-    out, sides = np.empty(len(rows)), ((queries, rows), (items, columns))
-    places, divisors = ([getattr(side, name)[some] for side, some in sides] for name in ("first", "divisor"))
-    x, y = queries.embeddings, items.embeddings
+    out, x, y = np.empty(len(rows)), queries.embeddings, items.embeddings
+    divisors = queries.divisor[rows], items.divisor[columns]
+    places = queries.first[rows], items.first[columns]
     products_of_term_pairs(x.entries, y.entries, *places, *divisors, x.meeting(y), out)
     return out
 
