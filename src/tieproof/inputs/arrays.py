@@ -252,8 +252,8 @@ def as_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
     array = as_numbers(values, name)
     if array.ndim != 2:
         several = (
-            "; for items of several vectors (distance='maxsim'), pass tp.MultiVectors.padded(x, mask), or a file .npz "
-            "with `vectors` and `offsets`"
+            "; for items of several vectors (distance='maxsim'), pass tp.MultiVectors.padded(x, mask), or a file .npz"
+            " with `vectors` and `offsets`"
         )
         raise InputError(
             f"The {name} must have the shape (items, dimensions), not the shape {array.shape} of {array.ndim} "
