@@ -77,6 +77,17 @@ def maxsim_cpu(queries: tp.MultiVectors, items: tp.MultiVectors) -> Call | None:
     return lambda: [maxsim_scores(query, others) for query in own]
 
 
+def pylate(queries: tp.MultiVectors, items: tp.MultiVectors) -> Call | None:
+    """PyLate's scores, one query at a time as by its `rank.rerank`; None if it is not installed."""
+    try:
+        import torch
+        from pylate.scores import colbert_scores
+    except ImportError:
+        return None
+    own, others = (torch.from_numpy(side.vectors.reshape(len(side), -1, DIMENSIONS)) for side in (queries, items))
+    return lambda: [colbert_scores(query[None], others) for query in own]
+
+
 def arrays_of(items: tp.MultiVectors) -> list[Array]:
     """The vectors of each item."""
     return np.split(items.vectors, items.offsets[1:-1])
@@ -137,6 +148,7 @@ def timed(case: str, queries: int, items: int) -> Measured:
         "sentence-transformers": peer(x, labels, y, of_items),
         "numkong": numkong(x, y),
         "maxsim-cpu": maxsim_cpu(x, y),
+        "PyLate": pylate(x, y),
     }
     times = take_turns({name: call for name, call in calls.items() if call is not None})
     found = {name: float(np.median(each)) for name, each in times.items()}
@@ -154,7 +166,7 @@ def compared(case: str, queries: int, items: int) -> Measured:
     return row
 
 
-PEERS = ("sentence-transformers", "numkong", "maxsim-cpu")  # those that are installed
+PEERS = ("sentence-transformers", "numkong", "maxsim-cpu", "PyLate")  # those that are installed
 
 
 def render(measured: Measured) -> str:

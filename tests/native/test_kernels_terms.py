@@ -9,9 +9,9 @@ import pytest
 from kernel_levels import LEVELS, at
 from kernels import terms as reference
 from sparse_kernel_rows import WIDTH, rows_of
-from tieproof.distances.exact import equal, terms
+from tieproof.distances.exact import equal, terms, twofold
 from tieproof.inputs import identities, sparse_rows
-from tieproof.inputs.sparse_rows import Terms
+from tieproof.inputs.sparse_rows import Meeting, Terms
 
 levels = pytest.mark.parametrize("level", LEVELS)
 both_types = pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -39,10 +39,18 @@ def test_products_of_pairs(dtype: Any, level: str) -> None:
     random = np.random.default_rng(4)
     x, y = rows_of(random, 12, dtype), rows_of(random, 5, dtype)
     rows, items = random.integers(12, size=70), random.integers(5, size=70)
-    found, expected = np.empty((2, 70))
-    at(level, terms.products_of_term_pairs)(x, y, rows, items, found)
-    reference.products_of_pairs(x, y, rows, items, expected)
-    assert found.tobytes() == expected.tobytes()
+    rows[30:] = np.sort(rows[30:])
+    first, second = 2.0 ** random.integers(-2, 3, size=(2, 70))
+    found, expected, twofold_ones = np.empty(70), np.empty(70), np.empty((70, 2))
+    for slots in (16, 256):  # a table that is nearly full, and one that is nearly empty
+        room = Meeting(np.full(slots, -1, np.int32), np.empty(WIDTH, np.int32), np.empty(WIDTH, np.int32))
+        at(level, terms.products_of_term_pairs)(x, y, rows, items, first, second, room, found)
+        reference.products_of_pairs(x, y, rows, items, first, second, expected)
+        assert found.tobytes() == expected.tobytes()
+        room.slots[:] = -1
+        at(level, twofold.twofold_products_of_terms)(x, y, rows, items, room, twofold_ones)
+        assert (twofold_ones[:, 0] == expected * first * second).all()
+        assert not twofold_ones[:, 1].any()
 
 
 @levels

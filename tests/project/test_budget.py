@@ -17,9 +17,9 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 8_914,
-    "distances": 4_545,
-    "engine": 4_685,
+    "inputs": 8_937,
+    "distances": 4_563,
+    "engine": 4_718,
     "native": 845,
     "measures": 6_235,
     "show": 1_494,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 64_518
-LINES_OF_KERNELS = 7_861
+LINES_OF_SOURCE = 64_592
+LINES_OF_KERNELS = 7_930
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_323
+LINES_OF_TESTS = 67_338
 
 
 def lines_in(folder: Path, *endings: str) -> int:

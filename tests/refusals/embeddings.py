@@ -142,6 +142,13 @@ CASES: dict[str, Case] = {
     "items whose vectors differ in type": Case(
         evaluate([GOOD, GOOD.astype(np.float32)] * 3, distance="maxsim"), r"float32 of 2 dimensions and float64 of 2"
     ),
+    "items of several vectors as lists": Case(
+        evaluate([[[1.0, 2.0]], [[1.0, 2.0], [3.0, 4.0]]], distance="maxsim"),
+        r"with an array \(vectors, dimensions\)",
+    ),
+    "a padded array as one vector for each item": Case(
+        evaluate(np.zeros((3, 2, 2))), r"with \.reshape\(len\(x\), -1\); for items of .* padded\(x, mask\)"
+    ),
     "precision= with MaxSim": Case(evaluate(SEVERAL, distance="maxsim", precision="float16"), r"precision cannot be"),
     "noise= with MaxSim": Case(evaluate(SEVERAL, distance="maxsim", noise=0.1), r"noise cannot be combined"),
     "checkpoint= with MaxSim": Case(

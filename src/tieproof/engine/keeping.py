@@ -59,6 +59,10 @@ class Kept(NamedTuple):
         item[:, :most], value[:, :most] = self.item[:, :most], self.value[:, :most]
         return self._replace(item=item, value=value)
 
+    def of_queries(self, chosen: BoolArray) -> "Kept":
+        """The items of some queries."""
+        return Kept._make([*(column[chosen] for column in self[:-1]), self.relative])
+
     def candidates(self, queries: IntArray) -> "Candidates":
         """The items of some ascending queries, query by query."""
         size = self.size[queries]
@@ -149,7 +153,7 @@ def nearer(space: Space, rows: IntArray, kept: Kept, queries: IntArray, k: int) 
     found = kept.candidates(queries)
     for keys_of in () if space.all_errors.certain else (space.quick_keys, space.keys):
         count = np.bincount(found.query, minlength=len(rows))
-        if (count <= k).all():
+        if count.sum() <= 2 * k * len(queries):  # finer keys would drop fewer than the exact order compares anyway
             break
         compared, number = compared_ones(space, found.query, found.value)
         keys = keys_of(rows[found.query[compared]], found.item[compared])

@@ -18,7 +18,7 @@ from tieproof.engine.ranked import left_out
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.rounded import RoundedSpace
 from tieproof.engine.structures import Tile
-from tieproof.engine.zeros import compared_ones
+from tieproof.engine.zeros import compared_ones, hide_zeros
 from tieproof.inputs.relevance_by_labels import Unjudged
 from tieproof.native.threads import cut, for_each, in_order
 from tieproof.ties import BoolArray, FloatArray, IntArray
@@ -128,7 +128,7 @@ class NearestLoop:
         if self.stop.is_set():
             return
         first, second = pair
-        tile = self.space.tile(first.span, second.span)
+        tile = first.tile(second.span)
         first.look_at(tile[:, second.own.start - second.span.start :], second.own)
         if first is not second:
             second.look_at(transposed(tile[first.own.start - first.span.start :]), first.own)
@@ -145,17 +145,28 @@ class NearestLoop:
             first, second = np.array_split(queries, 2)
         return self.lists_of(first) + self.lists_of(second)
 
+    def lists_with_zeros(self, queries: IntArray) -> Iterator[NearestLists]:
+        """The lists of queries that need the items that share no term with them, all of which get room."""
+        size = max(1, self.bytes // ((4 + self.space.tile_type.itemsize) * len(self.space.items)))
+        for start in range(0, len(queries), size):
+            stripe = QueryStripe(self, queries[start : start + size], hides=False)
+            stripe.pass_tiles()
+            self.advance(-stripe.done)  # these pairs were looked at before
+            yield from stripe.lists()
+
 
 class QueryStripe:
     """Some queries, in the order of their rows, and the items that may be among their nearest.
 
     span : the rows of the queries; own : those that no stripe before has
     bytes : the memory for the items that are kept
+    hides : whether items that share no term with a query are left out, until it turns out that they are needed
     done : how many pairs were looked at
     without_room : whether an item found no room, so that the stripe is of no use
     """
 
-    def __init__(self, search: NearestLoop, queries: IntArray) -> None:
+    def __init__(self, search: NearestLoop, queries: IntArray, hides: bool = True) -> None:
+        self.hides = hides and search.space.zeros_tie
         self.search, self.space, self.k, self.queries = search, search.space, search.rows, queries
         self.rows = self.space.queries.identity[queries]
         self.block = search.excluded.block(queries)
@@ -165,13 +176,24 @@ class QueryStripe:
         fitting = max(search.bytes // BYTES_PER_NUMBER // self.space.items.dimensions, SMALLEST_SIDE)
         widest = max(search.side, min(search.side**2 // height, WIDEST))
         self.width = min(widest, fitting, len(self.space.items))
-        self.kept = Kept.of(*self.space.margin(self.rows), search.room, 2 * self.k, self.space.tile_type)
+        room = search.room if hides else len(self.space.items)
+        self.kept = Kept.of(*self.space.margin(self.rows), room, 2 * self.k, self.space.tile_type)
+        if self.hides:
+            self.kept.lowest[:] = np.finfo(self.space.tile_type).min
         self.close = np.empty(max(self.width, search.side) + 8, dtype=np.uint32)
         self.bytes, self.done, self.without_room, self.lock = search.bytes, 0, False, Lock()
 
     def lists(self) -> Iterator[NearestLists]:
         """Yield the nearest items of the queries, some queries at a time if there are many candidates."""
         narrow_all(self.kept, self.k)
+        complete = self.kept.floor > 0  # k items are nearer than those that share no term
+        if self.hides and not complete.all():
+            yield from self.search.lists_with_zeros(self.queries[~complete])
+            if complete.any():
+                rest = QueryStripe(self.search, self.queries[complete])
+                rest.kept = self.kept.of_queries(complete)
+                yield from rest.lists()
+            return
         self.kept.sharpen(self.space, self.rows, self.k)
         for places in self.parts(np.arange(len(self.queries))):
             yield from self.lists_of(places)
@@ -247,9 +269,16 @@ class QueryStripe:
         """A function that keeps the near items of a tile; it returns a query without room, if there is one."""
         coded = self.space.coded_tile(self.span, columns)
         if coded is None:
-            return self.keeper_of(self.space.tile(self.span, columns), columns)
+            return self.keeper_of(self.tile(columns), columns)
         form = self.space.form.part(columns)
         return lambda kept: keep_near_of_codes(coded, form, self.targets, kept, self.k)
+
+    def tile(self, columns: slice) -> Entries:
+        """The entries of the rows and some items, of which those are hidden that are left out."""
+        entries = self.space.tile(self.span, columns)
+        if self.hides:
+            hide_zeros(entries)
+        return entries
 
     def keeper_of(self, entries: Entries, columns: slice) -> Callable[[Kept], int]:
         """Such a function for a tile that was computed."""

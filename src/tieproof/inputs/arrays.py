@@ -81,6 +81,11 @@ def _with_any_alignment(values: Any, name: str) -> Array:
     except (ValueError, TypeError, RuntimeError, BufferError, OverflowError) as error:
         if isinstance(values, list | tuple) and {getattr(each, "ndim", 0) for each in values} == {2}:
             raise _of_several(name, "a list of arrays of different shapes") from None
+        if isinstance(values, list) and values and isinstance(values[0], list) and list in map(type, values[0]):
+            raise InputError(
+                f"The {name} must not be lists of lists of different lengths. For items of several vectors "
+                "(distance='maxsim'), pass a list with an array (vectors, dimensions) of each item, by numpy.array."
+            ) from None
         raise InputError(
             f"The {name} could not be read as an array ({error}). Pass a NumPy array, a torch tensor, or rows of "
             "equal length."
@@ -246,10 +251,14 @@ def as_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
     """Convert `values` to an array of shape (n, d) with at least one row and one column."""
     array = as_numbers(values, name)
     if array.ndim != 2:
+        several = (
+            "; for items of several vectors (distance='maxsim'), pass tp.MultiVectors.padded(x, mask), or a file .npz"
+            " with `vectors` and `offsets`"
+        )
         raise InputError(
             f"The {name} must have the shape (items, dimensions), not the shape {array.shape} of {array.ndim} "
-            f"dimension{'s' if array.ndim != 1 else ''}. "
-            "Reshape them to one row per item, for example with .reshape(len(x), -1)."
+            f"dimension{'s' if array.ndim != 1 else ''}. Reshape them to one row per item, for example with "
+            f".reshape(len(x), -1){several if array.ndim == 3 else ''}."
         )
     if 0 in array.shape:
         raise InputError(f"The {name} must have at least one row and one column, not the shape {array.shape}.")

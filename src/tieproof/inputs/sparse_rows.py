@@ -31,6 +31,14 @@ class Terms(NamedTuple):
         return self.term.nbytes + self.value.nbytes
 
 
+class Meeting(NamedTuple):
+    """Working memory to find the terms that two rows have in common."""
+
+    slots: SmallIntArray  # a table for the places of one row's entries, empty at first
+    x: SmallIntArray  # x, y: for the places of common terms in both rows
+    y: SmallIntArray
+
+
 class SparseRows:
     """Rows in the compressed form (CSR): ascending terms without repetition, and no zeros.
 
@@ -100,6 +108,12 @@ class SparseRows:
         values, terms = np.zeros(held.shape, dtype=self.dtype), np.zeros(held.shape, dtype=np.uint64)
         values[held], terms[held] = self.values[entries], self.terms[entries]
         return values, terms
+
+    def meeting(self, others: "SparseRows") -> Meeting:
+        """Working memory for pairs of one of these rows and one of others."""
+        most = max(2 * self.longest, min(8 * self.longest, AT_ONCE))  # few slots are taken, if they fit into a cache
+        slots = np.full(1 << most.bit_length(), -1, dtype=np.int32)
+        return Meeting(slots, *np.empty((2, others.longest), dtype=np.int32))
 
     def aligned(self, rows: IntArray, others: "SparseRows", columns: IntArray) -> tuple[Array, Array]:
         """Pairs of one of these rows and one of others, as arrays in which entries of one term have one place."""

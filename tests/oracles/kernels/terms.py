@@ -27,11 +27,11 @@ def products(rows: Any, items: Any, out: Array) -> None:
         out[row, item] = total
 
 
-def products_of_pairs(x: Any, y: Any, rows: Array, items: Array, out: Array) -> None:
-    """The product of each pair, added term after term in float64; -0.0 without a common term."""
-    for pair, (row, item) in enumerate(zip(rows, items, strict=True)):
+def products_of_pairs(x: Any, y: Any, rows: Array, items: Array, of_rows: Array, of_items: Array, out: Array) -> None:
+    """The product of each pair, divided, added term after term in float64; -0.0 without a common term."""
+    for pair, (row, item, by, other) in enumerate(zip(rows, items, of_rows, of_items, strict=True)):
         own, others = entries_of(x, row), entries_of(y, item)
-        common = [float(own[term]) * float(others[term]) for term in own if term in others]
+        common = [float(own[term]) / by * (float(others[term]) / other) for term in own if term in others]
         out[pair] = sum(common, 0.0) if common else -0.0
 
 

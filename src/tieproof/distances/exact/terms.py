@@ -10,12 +10,12 @@ import numpy as np
 
 from tieproof.distances.exact import bounds
 from tieproof.distances.exact.rows import Rows
-from tieproof.inputs.sparse_rows import Terms
+from tieproof.inputs.sparse_rows import Meeting, Terms
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import cut
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
-AT_ONCE, IN_CACHE = 2**20, 2**16  # about the numbers of entries that are compared, and divided, at a time
+IN_CACHE = 2**16  # about the number of entries that are divided at a time
 ITEMS_AT_ONCE = 16  # the number of items whose products a kernel computes before it writes them
 
 
@@ -45,8 +45,17 @@ def products_of_terms(
 
 
 @native
-def products_of_term_pairs(x: Terms, y: Terms, rows: IntArray, items: IntArray, out: Output[FloatArray]) -> None:
-    """out[p] = the product of x[rows[p]] and y[items[p]], in float64; -0.0 if they share no term."""
+def products_of_term_pairs(
+    x: Terms,
+    y: Terms,
+    rows: IntArray,
+    items: IntArray,
+    of_rows: FloatArray,  # the divisors of the rows and of the items of pairs
+    of_items: FloatArray,
+    at: Output[Meeting],
+    out: Output[FloatArray],
+) -> None:
+    """out[p] = the product of x[rows[p]] and y[items[p]], divided, in float64; -0.0 if they share no term."""
 
 
 @native
@@ -109,12 +118,10 @@ def inner_products(queries: Rows, items: Rows, rows: IntArray, columns: IntArray
     """The products of pairs of divided rows, sparse or dense, in float64."""
     if not items.sparse:
         return bounds.inner_products(queries, items, rows, columns)
-    out, size = np.empty(len(rows)), max(1, AT_ONCE // items.dimensions)
-    for start in range(0, len(rows), size):
-        span = slice(start, start + size)
-        (x, x_place), (y, y_place) = (np.unique(side[span], return_inverse=True) for side in (rows, columns))
-        x_terms, y_terms = (terms_of(side, some, np.float64) for side, some in ((queries, x), (items, y)))
-        products_of_term_pairs(x_terms, y_terms, x_place, y_place, out[span])
+    out, x, y = np.empty(len(rows)), queries.embeddings, items.embeddings
+    divisors = queries.divisor[rows], items.divisor[columns]
+    places = queries.first[rows], items.first[columns]
+    products_of_term_pairs(x.entries, y.entries, *places, *divisors, x.meeting(y), out)
     return out
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.exact.reals import DIGIT, Digits
+from tieproof.inputs.sparse_rows import Meeting, Terms
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
@@ -200,6 +201,13 @@ def twofold_products(
 
 
 @native
+def twofold_products_of_terms(
+    x: Terms, y: Terms, rows: IntArray, columns: IntArray, at: Output[Meeting], out: Output[npt.NDArray[np.float64]]
+) -> None:
+    """The same for sparse rows."""
+
+
+@native
 def twofold_squares(
     x: Array, y: Array, rows: IntArray, columns: IntArray, out: Output[npt.NDArray[np.float64]]
 ) -> None:
@@ -219,10 +227,13 @@ def of_pairs(kernel: PairKernel, sides: tuple[Rows, Rows], rows: IntArray, colum
     places = sides[0].first[rows], sides[1].first[columns]
     if not sides[0].sparse:
         kernel(x, y, *places, out)
-    for start in range(0, len(rows) if sides[0].sparse else 0, size := max(1, ALIGNED // sides[1].dimensions)):
-        of_rows, of_columns = (side[start : start + size] for side in places)
-        pair, (a, b) = np.arange(len(of_rows)), x.aligned(of_rows, y, of_columns)
-        kernel(a, b, pair, pair, out[start : start + size])
+    elif kernel is twofold_products:
+        twofold_products_of_terms(x.entries, y.entries, *places, x.meeting(y), out)
+    else:
+        for start in range(0, len(rows), size := max(1, ALIGNED // sides[1].dimensions)):
+            of_rows, of_columns = (side[start : start + size] for side in places)
+            pair, (a, b) = np.arange(len(of_rows)), x.aligned(of_rows, y, of_columns)
+            kernel(a, b, pair, pair, out[start : start + size])
     return Pair(out[:, 0].copy(), out[:, 1].copy())
 
 
