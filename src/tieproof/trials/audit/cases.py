@@ -174,3 +174,4 @@ LAYOUTS = {
 Shuffled and interleaved classes have equal size. Class 0 is the largest where the largest is first, class 9 where the
 smallest is first, and one item of four is in class 1 of two classes.
 """
+SHUFFLED = LAYOUTS["shuffled"]  # the layout on which the evaluator must give random embeddings a number

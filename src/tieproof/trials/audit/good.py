@@ -10,13 +10,12 @@ from dataclasses import replace
 import numpy as np
 
 from tieproof.kit import Array
-from tieproof.trials.audit.cases import LAYOUTS, Case
+from tieproof.trials.audit.cases import SHUFFLED, Case
 from tieproof.trials.audit.examination import Attack, Examination
 from tieproof.trials.audit.luck import EXPLOIT, Luck, rounding
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.findings import Finding, Verdict, told
 
-LAYOUT = LAYOUTS["shuffled"]
 ANSWERED = 0  # the class whose queries are answered: a tenth of all
 
 MOST_KEPT = 0.5
@@ -33,12 +32,12 @@ def _judged(
 
     together : whether one number of several is wrong only if all are
     """
-    baseline = examination.baseline(LAYOUT)
+    baseline = examination.baseline(SHUFFLED)
     assert not isinstance(baseline, Outcome), "no attack runs without it"
     outcomes = [examination.score(case) for case in cases]
     known = [outcome for outcome in outcomes if not outcome.problem]
     if outcomes[0].problem not in (None, "refused") or not known:
-        yield from examination.failed(attack.name, outcomes[0], f"On the layout '{LAYOUT.name}'")
+        yield from examination.failed(attack.name, outcomes[0], f"On the layout '{SHUFFLED.name}'")
         return
     found = []
     for measure, luck in baseline.items():
@@ -62,7 +61,7 @@ def _is_above(examination: Examination, measure: str, luck: Luck, number: float,
 def _perfect(examination: Examination) -> list[Case]:
     """Equal vectors for all items of a class; the same with a little noise, so that no two vectors are equal."""
     random = examination.random("a good system")
-    case = examination.perfect_case(examination.random_case(examination.board(LAYOUT)))
+    case = examination.perfect_case(examination.random_case(examination.board(SHUFFLED)))
     noisy = replace(case, items=_with_noise(case.items, random))
     return [case, noisy if case.queries is None else replace(noisy, queries=_with_noise(case.queries, random))]
 

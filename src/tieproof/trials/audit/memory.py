@@ -2,8 +2,7 @@
 
 Blind systems are scored right after a system that knows the labels, or in the first call of a process. Two
 attacks are not blind: an array that differs from that of a good system only in its middle, which its `repr` does not
-show, or only after its first rows. The
-changes of invariances.py score the same data again after other systems.
+show, or only after its first rows. The changes of invariances.py score the same data again after other systems.
 """
 
 from collections.abc import Callable, Iterator
@@ -13,7 +12,7 @@ from functools import partial
 import numpy as np
 
 from tieproof.kit import Array
-from tieproof.trials.audit.cases import LAYOUTS, Case
+from tieproof.trials.audit.cases import LAYOUTS, SHUFFLED, Case
 from tieproof.trials.audit.draws import BlindTrial
 from tieproof.trials.audit.examination import Attack, Board, Examination
 from tieproof.trials.audit.judgment import examine
@@ -60,7 +59,7 @@ def _after(
 
     trial = BlindTrial(attack.name, make, score, False, looks=LOOKS[:2], own=True)
     trial = trial._replace(beside=lambda board: examination.score((beside or make)(board)))
-    return examine(examination, trial, [LAYOUTS["shuffled"]])
+    return examine(examination, trial, [SHUFFLED])
 
 
 def _good_rows(attack: Attack, examination: Examination) -> Iterator[Finding]:
@@ -96,7 +95,7 @@ def _spoiled(spoil: Callable[[Array], Array], attack: Attack, examination: Exami
 
     The same data in another order looks different at its edges, so its number shows that the first was remembered.
     """
-    board = examination.board(LAYOUTS["shuffled"], 0, own=True)
+    board = examination.board(SHUFFLED, 0, own=True)
     good = examination.perfect_case(examination.dealt(board, Dice.plain, attack.name))
     turned = examination.convention.kind == "scores"  # evaluators get a row of scores for each query
     items = spoil(good.items.T).T if turned else spoil(good.items)
