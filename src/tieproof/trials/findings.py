@@ -14,8 +14,8 @@ from tieproof.errors import InputError
 from tieproof.kit import count, in_one_line
 from tieproof.show.shown import AsJson
 
+# The words of attacks and verdicts, and the settings of attacks; the table itself explains its keys.
 TABLE: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("attacks.toml").read_text("utf-8"))
-"""The words of attacks and verdicts, and the settings of attacks; the table itself explains its keys."""
 
 
 def told(name: str, by: str = "audit") -> dict[str, Any]:
@@ -24,8 +24,8 @@ def told(name: str, by: str = "audit") -> dict[str, Any]:
     return said | {"why": TABLE["sentences"].get(said["why"], said["why"])}
 
 
+# The name of findings on the scores of random embeddings themselves, which are not an attack.
 BASELINE = "random embeddings"
-"""The name of findings on the scores of random embeddings themselves, which are not an attack."""
 
 
 def check_attacks(names: Iterable[str], known: Iterable[str], argument: str | None = None) -> None:
@@ -155,6 +155,15 @@ class Report(AsJson):
         """Whether every finding is harmless."""
         return all(finding.verdict.harmless for finding in self.findings)
 
+    def _found(self, attack: str, measure: str | None) -> list[Finding]:
+        """The findings on an attack, on one measure or task or on all of them; InputError if there are none."""
+        findings = [each for each in self.findings if each.attack == attack and measure in (None, each.measure)]
+        if not findings:
+            names = ", ".join(dict.fromkeys(finding.attack for finding in self.findings))
+            on = "" if measure is None else f" on {measure!r}"
+            raise InputError(f"This report has no attack '{attack}'{on}; it has {names}.")
+        return findings
+
     @abstractmethod
     def to_text(self, width: int | None = None, color: bool = False) -> str:
         """The tables that the command line shows, with whole sentences below them."""
@@ -167,16 +176,6 @@ class Report(AsJson):
         """The name of what was attacked, and the number of bad findings."""
         about, harmful = getattr(self, self._ABOUT), bad(self.findings)
         return f"<{type(self).__name__} of {about}: {len(harmful)} of {len(self.findings)} findings are bad>"
-
-
-def found_by(report: Report, attack: str, measure: str | None = None) -> list[Finding]:
-    """The findings on an attack, on one measure or task or on all of them; InputError if there are none."""
-    findings = [each for each in report.findings if each.attack == attack and measure in (None, each.measure)]
-    if not findings:
-        names = ", ".join(dict.fromkeys(finding.attack for finding in report.findings))
-        on = "" if measure is None else f" on {measure!r}"
-        raise InputError(f"This report has no attack '{attack}'{on}; it has {names}.")
-    return findings
 
 
 def in_a_sentence(report: Report, exploited: str, found: str, held: str) -> str:

@@ -75,7 +75,6 @@ def _hand_in_lists(listed: Listing, attack: Attack, examination: Examination) ->
 
 ORDER_SEARCH = "order search"
 SHUFFLES = 4
-
 # Items that are equally near, by what they are called; a score of zero some evaluators read as "no score".
 VECTORS = {name: SYSTEMS[name] for name in ("zeros", "equidistant vectors")}
 SCORES = {"equal scores": filled(0.5)}

@@ -2,13 +2,14 @@
 
 In a case for an evaluator of embeddings, the rows of `items` and `queries` are vectors. In a case for an evaluator of
 scores there are no query vectors, and the row of an item holds its scores for all queries. The items are rows in
-both, so that functions which permute, duplicate or rescale items need not distinguish the two.
+both, so that functions which permute, duplicate or rescale items need not distinguish the two. An evaluator of recall
+sees no vectors, only lists.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from io import BytesIO
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -29,9 +30,8 @@ class Writing(NamedTuple):
 
 
 AS_IT_COMES = Writing()
-
+# The ways in which arrays may lie in memory.
 MEMORY = ("row by row", "column by column", "as every other row and column of a larger array")
-"""The ways in which arrays may lie in memory."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,25 @@ class Case(Packable):
         """The case with groups that tell nothing about the labels."""
         asked = None if self.query_labels is None else groups_of(self.query_labels, random)
         return replace(self, groups=groups_of(self.labels, random), query_groups=asked)
+
+
+@dataclass(frozen=True)
+class RecallLists(Packable):
+    """The arguments of an evaluator of recall."""
+
+    writing: ClassVar[Writing] = AS_IT_COMES  # as every case has it
+    found: IntArray  # found, distances: (q, K) the items that an index found and their distances, as it returned them
+    distances: Array
+    true_ids: IntArray  # true_ids, true_distances: (q, m) the nearest items, nearest first; m is larger than K
+    true_distances: Array
+
+    def arguments(self) -> tuple[Array, Array, tuple[Array, Array]]:
+        """Found items, distances and the truth, as copies, so that no evaluator can change the input of others."""
+        return self.found.copy(), self.distances.copy(), (self.true_ids.copy(), self.true_distances.copy())
+
+    def take(self, queries: IntArray) -> "RecallLists":
+        """The lists of some queries, in this order."""
+        return RecallLists(*(getattr(self, field.name)[queries] for field in fields(self)))
 
 
 class ClassLayout(NamedTuple):

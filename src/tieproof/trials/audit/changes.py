@@ -95,8 +95,8 @@ def as_bytes(case: Case, random: Random) -> Case:
     return replace(case, items=case.items.astype(np.uint8), queries=queries)
 
 
+# What is added to all scores, which are whole numbers from 0 to 255.
 SHIFTS = {"to below 0": -1000, "so that half of them are below 0": -128, "upwards": 1000}
-"""What is added to all scores, which are whole numbers from 0 to 255."""
 
 
 def shifted(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
@@ -190,9 +190,7 @@ def other_settings(examination: Examination, case: Case, random: Random) -> Iter
             yield f"with {name}={value!r}", partial(examination.score, case, **{name: value})
 
 
-OTHER_SIZES, SPLITTING, RELABELLING = "permuting at other sizes", "splitting queries", "relabelling"
-TYPES, SHIFTING = "bytes", "shifting scores"
-
+# The changes of all attacks, by the names of the attacks.
 CHANGES: dict[str, Variants] = {
     AGAIN: by(lambda case, random: case, "in a second call", 1),
     "other systems before": after_others,
@@ -201,18 +199,17 @@ CHANGES: dict[str, Variants] = {
     "permuting items": by(permute_items, "with permuted items"),
     "permuting queries": by(permute_queries, "with permuted queries"),
     "permuting both": by(permute_all, "with permuted items and queries"),
-    OTHER_SIZES: by(permute_all, "with permuted items and queries"),
+    "permuting at other sizes": by(permute_all, "with permuted items and queries"),
     "memory layout": in_memory,
     "scaling": by(rescale, "with all numbers multiplied by a power of two"),
-    SHIFTING: shifted,
-    TYPES: by(as_bytes, "as unsigned bytes", 1),
+    "shifting scores": shifted,
+    "bytes": by(as_bytes, "as unsigned bytes", 1),
     "zero columns": by(add_zero_columns, "with three zero columns"),
-    SPLITTING: halves,
-    RELABELLING: relabeled,
+    "splitting queries": halves,
+    "relabelling": relabeled,
     "settings": other_settings,
     "renaming documents": by(rewrite(names=None), "with renamed documents"),
     "order of lines": by(rewrite(lines=None), "with shuffled lines"),
     "rank column": by(rewrite(ranks=True), "with reversed ranks"),
     "repeated lines": by(list_twice, "with every line of the run twice", 1),
 }
-"""The changes of all attacks, by the names of the attacks."""

@@ -41,9 +41,8 @@ ATTACKS: dict[str, Attack] = {
 }
 """All attacks by name, in the order in which they run; help texts and documentation are generated from here."""
 
+# The longest time limit in seconds: the clocks of the system overflow somewhere, and a limit of NaN never passes.
 LONGEST_LIMIT = 10**6
-"""The longest time limit in seconds: the clocks of the system overflow somewhere, and a limit of NaN never passes."""
-
 FEWEST_ITEMS = 4 * CLASSES  # the fewest items and queries, so that each class has at least two in every draw
 
 RANGE = (

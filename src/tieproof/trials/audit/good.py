@@ -17,12 +17,11 @@ from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.findings import Finding, Verdict, told
 
 ANSWERED = 0  # the class whose queries are answered: a tenth of all
-
+# The share of its gain over random embeddings that a system may keep which answers a tenth of the queries.
 MOST_KEPT = 0.5
-"""The share of its gain over random embeddings that a system may keep which answers a tenth of the queries."""
 
+# Whether the best number of a measure is wrong, beside those of random embeddings.
 Wrong = Callable[[str, Luck, float], bool]
-"""Whether the best number of a measure is wrong, beside those of random embeddings."""
 
 
 def _judged(
@@ -114,4 +113,3 @@ ATTACKS = [
     Attack(name, "good system", run, **told(name))
     for name, run in (("a good system", _knows_the_labels), ("a tenth of the answers", _answers_a_tenth))
 ]
-"""The attacks by a good system, in the order in which they run."""

@@ -39,7 +39,6 @@ from tieproof.trials.sandbox.processes import ProcessTree, how, undisturbed
 START_SECONDS = 300.0  # how long importing the evaluator's module may take
 MOST_BYTES = 16 * outcomes.MOST_LETTERS  # the most bytes that the socket may deliver in one call
 PAUSE = 0.05  # seconds between two looks at a process
-
 CODE = "from tieproof.trials.audit.isolation import serve; serve()"
 NUMBER_BYTES = 32
 HEADER = struct.Struct("<QQ")  # the lengths of the two parts of a request: packed arrays and settings

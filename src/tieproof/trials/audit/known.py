@@ -17,11 +17,9 @@ from tieproof.trials.audit.conventions import CONVENTIONS, Convention, Dicts, Ev
 from tieproof.trials.audit.targets import load
 
 TABLE: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("known.toml").read_text("utf-8"))
-
 OURS = "tieproof.compat."  # where the drop-ins are, which are named as what they stand for
-
+# The name of the row for the measures of ir_measures, which are objects with names of their own.
 MEASURE = "any measure"
-"""The name of the row for the measures of ir_measures, which are objects with names of their own."""
 
 
 class Known(NamedTuple):

@@ -130,4 +130,3 @@ ATTACKS = [
     *(Attack(name, "blind", run, **told(name)) for name, run in BLIND.items()),
     *(Attack(name, "must not matter", partial(_spoiled, spoil), **told(name)) for name, spoil in PARTS.items()),
 ]
-"""The attacks on memory, in the order in which they run."""

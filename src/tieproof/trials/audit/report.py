@@ -8,25 +8,13 @@ from tieproof.kit import NARROWEST, WIDTH, AsPage, Shown, Table, count, in_one_l
 from tieproof.show.printable import printable
 from tieproof.show.shown import EXPLAINED, markdown
 from tieproof.trials.audit.conventions import CONVENTIONS
-from tieproof.trials.findings import (
-    TABLE,
-    Finding,
-    Report,
-    Verdict,
-    attacks_of,
-    bad,
-    found_by,
-    in_a_sentence,
-    worst,
-    wrapped,
-)
+from tieproof.trials.findings import TABLE, Finding, Report, Verdict, attacks_of, bad, in_a_sentence, worst, wrapped
 
 HEADER = ("attack", "verdict", "score", "random", "deviations")
 OF_RECALL = ("attack", "verdict", "score", "recall")  # the columns of the table, and those for an evaluator of recall
 MEASURE = "measure"
-
+# The largest share of refused attacks with which an evaluator is held; one that refuses ties refuses about 0.89.
 MOST_REFUSED = 0.9
-"""The largest share of refused attacks with which an evaluator is held; one that refuses ties refuses about 0.89."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,7 +40,7 @@ class AuditReport(Report, Shown, AsPage):
 
     def finding(self, attack: str, measure: str | None = None) -> Finding:
         """The worst finding on an attack, for one measure or for all of them."""
-        return worst(found_by(self, attack, measure))
+        return worst(self._found(attack, measure))
 
     def to_dict(self) -> dict[str, Any]:
         """The whole report as plain numbers, strings, lists and dictionaries."""
@@ -176,8 +164,8 @@ def _cells(finding: Finding, recall: bool) -> Sequence[str]:
     return [finding.attack, finding.measure, str(finding.verdict), score, *beside, finding.detail]
 
 
+# Verdicts whose cause does not depend on the attack.
 ACCIDENTS = (Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.TOO_MUCH_OUTPUT)
-"""Verdicts whose cause does not depend on the attack."""
 
 
 def _groups(report: AuditReport) -> Mapping[str, Sequence[Finding]]:

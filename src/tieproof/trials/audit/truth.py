@@ -82,4 +82,3 @@ def _place_of(value: float, estimate: Estimate[float]) -> str:
 
 
 ATTACKS = [Attack(NAME, "truth", _inside_of_truth, **told(NAME))]
-"""The attack by the truth."""

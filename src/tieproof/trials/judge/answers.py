@@ -29,7 +29,6 @@ MISSING, DUPLICATE, NOT_FINITE, NOT_NUMBERS = "missing", "duplicate", "not finit
 WRONG_SHAPE, CRASHED, NO_BITS, OUT_OF_RANGE = "wrong shape", "crashed", "no bits", "out of range"
 # The reasons why an answer is refused, which docs/judge.md explains.
 REFUSALS = (MISSING, DUPLICATE, NOT_FINITE, NOT_NUMBERS, WRONG_SHAPE, OUT_OF_RANGE, NO_BITS, LATE, CRASHED, TOO_MUCH)
-
 NOTHING: FloatArray = np.zeros(0)
 
 

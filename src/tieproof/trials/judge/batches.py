@@ -18,7 +18,6 @@ from tieproof.trials.judge.items import Sequestered
 ITEMS, LINES, PAIRS, ANSWERS = "items", "lines.txt", "pairs.txt", "answers.npy"
 # The fields of a command, and the file or folder that replaces each of them.
 FIELDS = {"items": ITEMS, "lines": LINES, "pairs": PAIRS, "answers": ANSWERS}
-
 _LETTERS = 16  # the number of characters of a name, which are 64 bits
 _FEWEST = 2  # the fewest items of a batch of repeated items, even if other batches have a single item
 

@@ -29,7 +29,6 @@ _MANY_PROCESSES = "The number of processes was not limited, because the system i
 _OLD = "This version of bubblewrap is too old to limit temporary folders and to forbid further namespaces."
 _TIMES = "The times of device nodes could be set, because mounts could not be made read-only."
 _UNFILTERED = "System calls were not filtered, because there is no filter for this processor."
-
 # A script that limits the number of processes in the sandbox; shells spell it in two ways.
 _LIMITING = 'ulimit -u "$1" 2>/dev/null || ulimit -p "$1" || exit 1; shift; exec "$@"'
 

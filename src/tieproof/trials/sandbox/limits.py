@@ -98,7 +98,6 @@ _ALLOW, _WITHOUT_EFFECT = 0x7FFF0000, 0x00050000
 _ERRORS = {"invalid": 22, "no terminal": 25, "no such call": 38, "unsupported": 95, "no such family": 97}
 # What a filtered call returns: 0 though nothing was done, or an error that programs expect of it.
 _ANSWERS = {"no effect": _WITHOUT_EFFECT} | {name: _WITHOUT_EFFECT | number for name, number in _ERRORS.items()}
-
 _CALLS = Path(__file__).with_name("calls.toml")
 _NEWER = 451  # all system calls from this number on are missing, because they were not looked at; so are those of x32
 _LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06

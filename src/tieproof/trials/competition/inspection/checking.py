@@ -22,7 +22,7 @@ from tieproof.trials.competition.inspection.guessing import GAMES
 from tieproof.trials.competition.inspection.judging import DRAWS, JUDGES, Scorer, TaskTrial, luck_of
 from tieproof.trials.competition.inspection.tasks import Task
 from tieproof.trials.competition.platforms import tasks_of
-from tieproof.trials.findings import Finding, Report, Verdict, bad, check_attacks, found_by, in_a_sentence, wrapped
+from tieproof.trials.findings import Finding, Report, Verdict, bad, check_attacks, in_a_sentence, wrapped
 from tieproof.trials.sandbox import bubblewrap
 from tieproof.trials.sandbox.folders import below, sweep, temporary_folder
 from tieproof.trials.sandbox.processes import ending_by_signals
@@ -65,7 +65,7 @@ class CheckReport(Report):
 
     def finding(self, attack: str, task: str | None = None) -> Finding:
         """The finding on an attack, for one task or for the first task that has one."""
-        return found_by(self, attack, task)[0]
+        return self._found(attack, task)[0]
 
     def to_dict(self) -> dict[str, Any]:
         """The whole report as plain values; in a finding, `task` replaces `measure`."""

@@ -280,6 +280,5 @@ def _climb_in_words(
 
 # The functions that judge attacks that are scored for the truth and for a guess, by their kinds.
 GAMES = {"guessing": _judge_guessing, "climbing": _judge_climbing}
-
 MAKERS = {"offline guessing": _two_pairs, "hill climbing": _one_pair}
 ATTACKS = [FileAttack(name, make, **told(name, "check")) for name, make in MAKERS.items()]

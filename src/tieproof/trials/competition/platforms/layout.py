@@ -49,9 +49,9 @@ class BundlePlan(NamedTuple):
         }
 
 
+# Makes what is at a path: content, a file or folder to copy, or the files of a folder; the last argument is the word
+# after the maker's name. Only the files of a phase read the phase.
 Maker = Callable[[BundlePlan, HostedPhase, str, str], bytes | Path | Files]
-"""Makes what is at a path: content, a file or folder to copy, or the files of a folder; the last argument is the word
-after the maker's name. Only the files of a phase read the phase."""
 
 
 def bundle_of(platform: str, settings: Hosted, own: Mapping[str, Maker] | None = None) -> Files:
