@@ -20,11 +20,10 @@ from tieproof.trials.audit.conventions import CONVENTIONS, Convention, Evaluator
 from tieproof.trials.audit.examination import AVERAGES, WHERE, Attack, Call, Examination, Options
 from tieproof.trials.audit.first_calls import check_limits, no_answer
 from tieproof.trials.audit.isolation import Isolated
-from tieproof.trials.audit.known import known_of, prepared
 from tieproof.trials.audit.luck import Luck, differ, power
 from tieproof.trials.audit.outcomes import Outcome, attempt
 from tieproof.trials.audit.report import AuditReport
-from tieproof.trials.audit.targets import Command, name_of
+from tieproof.trials.audit.targets import Command, known_of, name_of, prepared
 from tieproof.trials.findings import BASELINE, Finding, Verdict, check_attacks, worst
 from tieproof.trials.sandbox.processes import ending_by_signals
 

@@ -31,8 +31,8 @@ from tieproof.errors import InputError
 from tieproof.trials.audit import outcomes
 from tieproof.trials.audit.cases import Case
 from tieproof.trials.audit.conventions import CONVENTIONS
-from tieproof.trials.audit.known import prepared
 from tieproof.trials.audit.outcomes import Outcome, Stop
+from tieproof.trials.audit.targets import prepared
 from tieproof.trials.sandbox.folders import size_by
 from tieproof.trials.sandbox.processes import ProcessTree, how, undisturbed
 

@@ -19,7 +19,7 @@ from tieproof.inputs.readers.location import Location
 from tieproof.inputs.readers.npy import read_header
 from tieproof.kit import Array, FloatArray
 from tieproof.trials.judge.batches import ANSWERS, Batch
-from tieproof.trials.sandbox.runs import LATE, TOO_MUCH
+from tieproof.trials.sandbox.limits import LATE, TOO_MUCH
 
 _NPY = b"\x93NUMPY"
 MOST_OTHER_LINES = 100_000  # the number of lines that a text may have in addition to one for each question
