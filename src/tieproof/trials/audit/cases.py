@@ -97,6 +97,11 @@ class Case(Packable):
         arrays = {name: getattr(self, name) for name in names}
         return {name: array[chosen] for name, array in arrays.items() if array is not None}
 
+    def changed(self, change: Callable[[Array], Array]) -> "Case":
+        """The case with the rows of its items changed and, if these are vectors, those of its queries."""
+        queries = None if self.queries is None else change(self.queries)
+        return replace(self, items=change(self.items), queries=queries)
+
     def with_groups(self, random: np.random.Generator) -> "Case":
         """The case with groups that tell nothing about the labels."""
         asked = None if self.query_labels is None else groups_of(self.query_labels, random)

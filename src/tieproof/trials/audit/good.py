@@ -61,13 +61,7 @@ def _perfect(examination: Examination) -> list[Case]:
     """Equal vectors for all items of a class; the same with a little noise, so that no two vectors are equal."""
     random = examination.random("a good system")
     case = examination.perfect_case(examination.random_case(examination.board(SHUFFLED)))
-    noisy = replace(case, items=_with_noise(case.items, random))
-    return [case, noisy if case.queries is None else replace(noisy, queries=_with_noise(case.queries, random))]
-
-
-def _with_noise(rows: Array, random: np.random.Generator) -> Array:
-    found: Array = (rows + 0.01 * random.normal(size=rows.shape)).astype(rows.dtype)
-    return found
+    return [case, case.changed(lambda rows: (rows + 0.01 * random.normal(size=rows.shape)).astype(rows.dtype))]
 
 
 def _knows_the_labels(attack: Attack, examination: Examination) -> Iterator[Finding]:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from tieproof.trials.audit.cases import Case
-from tieproof.trials.audit.changes import CHANGES, REPEATS, Variants, in_pairs
-from tieproof.trials.audit.data_sets import DATA, WHOLE, data_case
+from tieproof.trials.audit.changes import CHANGES, DATA, REPEATS, WHOLE, Variants, data_case, in_pairs
 from tieproof.trials.audit.examination import AGAIN, Attack, Examination
 from tieproof.trials.audit.luck import LEVEL, Luck, rounding, tail
 from tieproof.trials.audit.outcomes import Outcome

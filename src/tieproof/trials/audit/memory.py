@@ -6,7 +6,6 @@ show, or only after its first rows. The changes of invariances.py score the same
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -68,10 +67,7 @@ def _good_rows(attack: Attack, examination: Examination) -> Iterator[Finding]:
     def dealt(board: Board, factor: float = 1) -> Case:
         random = examination.random(attack.name, "deal", *board.key)
         good = examination.perfect_case(examination.dealt(board, Dice.plain, attack.name))
-        moved = replace(good, items=random.permutation(good.items * good.items.dtype.type(factor)))
-        if good.queries is None:
-            return moved
-        return replace(moved, queries=random.permutation(good.queries * good.queries.dtype.type(factor)))
+        return good.changed(lambda rows: random.permutation(rows * rows.dtype.type(factor)))
 
     # the same rows without the calls before them are twice as large, so that they have other checksums
     return _after(dealt, attack, examination, lambda board: dealt(board, 2))
@@ -98,8 +94,7 @@ def _spoiled(spoil: Callable[[Array], Array], attack: Attack, examination: Exami
     board = examination.board(SHUFFLED, 0, own=True)
     good = examination.perfect_case(examination.dealt(board, Dice.plain, attack.name))
     turned = examination.convention.kind == "scores"  # evaluators get a row of scores for each query
-    items = spoil(good.items.T).T if turned else spoil(good.items)
-    spoiled = replace(good, items=items, queries=None if good.queries is None else spoil(good.queries))
+    spoiled = good.changed(lambda rows: spoil(rows.T).T if turned else spoil(rows))
     order = examination.random(attack.name, "order").permutation(len(board.labels))
     known, after, permuted = map(examination.score, (good, spoiled, spoiled.take_items(order)))
     if problem := next((each for each in (known, after, permuted) if each.problem), None):

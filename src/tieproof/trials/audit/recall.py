@@ -18,7 +18,7 @@ from tieproof import neighbor_recall
 from tieproof.errors import InputError
 from tieproof.kit import Array, FloatArray, IntArray
 from tieproof.trials.audit.cases import RecallLists
-from tieproof.trials.audit.data_sets import MOST_QUERIES
+from tieproof.trials.audit.changes import MOST_QUERIES
 from tieproof.trials.audit.examination import Attack, AttackKind, Examination
 from tieproof.trials.audit.first_calls import check_limits, no_answer
 from tieproof.trials.audit.luck import differ, step_of

@@ -13,8 +13,8 @@ from typing import Any
 
 from tieproof.measures import Measure
 from tieproof.trials.audit.cases import LAYOUTS, SHUFFLED
+from tieproof.trials.audit.changes import data_case
 from tieproof.trials.audit.conventions import EvaluatorFunction
-from tieproof.trials.audit.data_sets import data_case
 from tieproof.trials.audit.examination import Examination, Options
 from tieproof.trials.audit.luck import LOOKS, Luck, rounding
 from tieproof.trials.audit.outcomes import Outcome
