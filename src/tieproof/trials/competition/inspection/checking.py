@@ -241,4 +241,5 @@ def judge(trial: TaskTrial, attack: FileAttack) -> Finding | None:
     score = math.nan if outcome.score is None else outcome.score
     if not math.isfinite(score):
         return trial.finding(attack, Verdict.NOT_A_NUMBER, score, f"the score is {score}.")
-    return JUDGES[attack.kind](trial, attack, score)
+    verdict, score, said = JUDGES[attack.kind](trial, attack, score)
+    return trial.finding(attack, verdict, score, f"{attack.does}: {said}.")

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from tieproof.trials.competition import texts
 from tieproof.trials.competition.inspection import tasks
+from tieproof.trials.competition.platforms.layout import text
 
 PACKAGES = "/challenge_data"
 TRUTH_FOLDER = "/challenge_truth"
@@ -16,7 +16,7 @@ def tasks_in(bundle: Path, unpack: tasks.Unpacker) -> list[tasks.Task]:
     (package / "__init__.py").touch()
     schema = settings["leaderboard"][0]["schema"]
     larger = all(split["is_leaderboard_order_descending"] for split in settings["challenge_phase_splits"])
-    driver, phases = texts.read("evalai_driver.py.txt"), settings["challenge_phases"]
+    driver, phases = text("evalai_driver.py.txt"), settings["challenge_phases"]
     truths = [tasks.part_of(bundle, phase["test_annotation_file"]) for phase in phases]
     folders: dict[str, Path | None] = {PACKAGES: None, TRUTH_FOLDER: None, "/challenge_work": None}
     return [

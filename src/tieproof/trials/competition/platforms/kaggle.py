@@ -8,10 +8,9 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.kit import reading
-from tieproof.trials.competition import texts
 from tieproof.trials.competition.hosting import Hosted, HostedPhase
 from tieproof.trials.competition.inspection import tasks
-from tieproof.trials.competition.platforms.layout import LISTED, WIDTH, BundlePlan, Files, bundle_of
+from tieproof.trials.competition.platforms.layout import LISTED, WIDTH, BundlePlan, Files, bundle_of, text
 from tieproof.trials.competition.truth import GROUP, ID, LABEL, read_judgments, table
 
 USAGES = ("Public", "Private")  # the part that the leaderboard shows during the competition, and the one that decides
@@ -85,7 +84,7 @@ def tasks_in(bundle: Path, unpack: tasks.Unpacker) -> list[tasks.Task]:
     if "" in usages:
         raise InputError("solution.csv has a row without Usage. Give each row one, such as Public.")
     sample = next((bundle / each for each in SAMPLES if (bundle / each).is_file()), None)
-    public, driver = tasks.files_by_name([bundle / "data"]), texts.read("kaggle_driver.py.txt")
+    public, driver = tasks.files_by_name([bundle / "data"]), text("kaggle_driver.py.txt")
     return [
         tasks.Task(
             usage,

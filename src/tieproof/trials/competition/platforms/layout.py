@@ -5,8 +5,11 @@ A template is JSON. A text that is only `$name` becomes the value of that name, 
 """
 
 import json
+import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
+from html import escape
 from io import BytesIO
 from pathlib import Path, PurePath
 from string import Template
@@ -15,22 +18,28 @@ from zipfile import ZipFile, ZipInfo
 
 import numpy as np
 
+from tieproof import __version__
 from tieproof.data import load_digits
 from tieproof.errors import InputError, library
 from tieproof.evaluation.result import flat_name
 from tieproof.kit import Array
-from tieproof.trials.competition import texts
 from tieproof.trials.competition.hosting import Hosted, HostedPhase
 from tieproof.trials.competition.scoring import SHOWN, TRUTH, Scoring
 from tieproof.trials.competition.truth import Truth, read_judgments, table
 
 TAKEN = {"embeddings": ".npz, .npy, .csv", "run": ".txt"}  # the extensions of submissions, by task
 LOGO = "logo.png"
+TEXTS = Path(__file__).parents[1] / "texts"  # the folder of the templates of pages and programs
 ABSENT = object()
 SAMPLE_ITEMS = 100  # of the starting kit
 WIDTH = 16  # the number of dimensions of random vectors
 LISTED = 100  # the number of documents that a random run lists for each query
 Files = dict[str, bytes | Path]  # the files of a bundle: for each path its content, or a file or folder to copy there
+
+
+def text(name: str) -> str:
+    """The text of a file in texts/."""
+    return (TEXTS / name).read_text(encoding="utf-8")
 
 
 class BundlePlan(NamedTuple):
@@ -49,7 +58,7 @@ class BundlePlan(NamedTuple):
             "title": hosted.title,
             "short_description": platform.description or hosted.title,
             "contact": platform.contact or None,
-            "logo": f"logo{(platform.logo or texts.path(LOGO)).suffix.lower()}",
+            "logo": f"logo{(platform.logo or TEXTS / LOGO).suffix.lower()}",
             "truth": truth,
             "extension": PurePath(truth).suffix,
             "taken": TAKEN[hosted.scoring.task],
@@ -66,7 +75,7 @@ Maker = Callable[[BundlePlan, HostedPhase, str, str], bytes | Path | Files]
 
 def bundle_of(platform: str, settings: Hosted, own: Mapping[str, Maker] | None = None) -> Files:
     """All files of a bundle, by their paths in it; `own` makes those that only this platform has."""
-    plan = BundlePlan(settings, platform, json.loads(texts.read(f"{platform}.json")))
+    plan = BundlePlan(settings, platform, json.loads(text(f"{platform}.json")))
     makers, values = {**MAKERS, **(own or {})}, plan.values
     tables = [(phase, plan.content["files of a phase"]) for phase in settings.phases]
     made: Files = {}
@@ -133,11 +142,11 @@ def _page(plan: BundlePlan, phase: HostedPhase, path: str, word: str) -> bytes |
     name = PurePath(path).stem
     if name == "terms" and plan.settings.platform.terms is not None:
         return plan.settings.platform.terms
-    return texts.page(name, texts.fillings(plan.settings, plan.platform))
+    return _filled_page(name, _fillings(plan))
 
 
 def _program(plan: BundlePlan, phase: HostedPhase, path: str, name: str) -> bytes:
-    return texts.filled(name, texts.fillings(plan.settings, plan.platform))
+    return _filled(name, _fillings(plan))
 
 
 def _package(plan: BundlePlan, phase: HostedPhase, path: str, name: str) -> bytes:
@@ -145,17 +154,72 @@ def _package(plan: BundlePlan, phase: HostedPhase, path: str, name: str) -> byte
     written = BytesIO()
     with ZipFile(written, "w") as archive:
         archive.writestr(ZipInfo("__init__.py"), _program(plan, phase, path, name))
-        archive.writestr(ZipInfo("requirements.txt"), f"{texts.requirement()}\n")
+        archive.writestr(ZipInfo("requirements.txt"), f"{_requirement()}\n")
     return written.getvalue()
 
 
-def starting_kit(settings: Hosted, platform: str) -> Files:
+def _fillings(plan: BundlePlan) -> dict[str, str]:
+    """The values of the names in the templates of pages and programs."""
+    settings, scoring, said = plan.settings, plan.settings.scoring, tomllib.loads(text("sentences.toml"))
+    names, truth = scoring._asdict(), settings.phases[0].truth
+    kind = "gallery" if truth and truth.roles else scoring.task
+    groups = said["groups"] if truth and truth.groups else ""
+    file = said["files"][scoring.task].format(**names)
+    return {
+        "title": settings.title,
+        "description": settings.platform.description or settings.title,
+        "organizer": settings.platform.organizer or "the organizer of this page",
+        "contact": settings.platform.contact or "the forum of the competition",
+        "phases": "; ".join(
+            f"{phase.name}, {phase.start:%Y-%m-%d %H:%M} to {phase.end:%Y-%m-%d %H:%M}" for phase in settings.phases
+        ),
+        "measures": ", ".join(scoring.measures),
+        "first": scoring.measures[0],
+        "submissions": f"{settings.platform.submissions:,}",
+        "per_day": f"{settings.platform.submissions_per_day:,}",
+        "seconds": f"{settings.platform.seconds:,}",
+        "digits": str(scoring.digits),
+        "requirement": _requirement(),
+        "asked": said["asked"][kind],
+        "how": said["how"][kind].format(**names) + groups,
+        "hand_in": said["hand_in"][plan.platform][scoring.task].format(**names, file=file),
+        "refused": said["refused"][scoring.task],
+        "kit": said["kit"][scoring.task],
+        "title_in_python": repr(settings.title),
+        "scoring": _in_python(scoring),
+        "extension": Path(TRUTH[scoring.task]).suffix,
+        "version": __version__,
+    }
+
+
+def _in_python(scoring: Scoring) -> str:
+    """The Python expression that makes this scoring, with one line for each argument."""
+    arguments = "".join(f"    {name}={value!r},\n" for name, value in scoring._asdict().items())
+    return f"Scoring(\n{arguments})"
+
+
+def _requirement() -> str:
+    """The requirement for pip: this version of tieproof if it is a published one, otherwise any version."""
+    return f"tieproof=={__version__}" if re.fullmatch(r"[\d.]+", __version__) else "tieproof"
+
+
+def _filled_page(name: str, values: Mapping[str, str]) -> bytes:
+    """A page in HTML; all values are escaped, so that a browser shows them as text."""
+    return _filled(f"{name}.html", {key: escape(value) for key, value in values.items()})
+
+
+def _filled(name: str, values: Mapping[str, str]) -> bytes:
+    """The text of a template in texts/, with its `$names` replaced by values."""
+    return Template(text(name)).substitute(values).encode()
+
+
+def _starting_kit(plan: BundlePlan) -> Files:
     """The files of the starting kit, by their paths in its folder."""
-    values = texts.fillings(settings, platform)
+    settings, values = plan.settings, _fillings(plan)
     files: Files = {
-        "score.py": texts.filled("codabench.py.txt", values),
-        "evaluation.html": texts.page("evaluation", values),
-        "data.html": texts.page("data", values),
+        "score.py": _filled("codabench.py.txt", values),
+        "evaluation.html": _filled_page("evaluation", values),
+        "data.html": _filled_page("data", values),
     }
     files |= {f"sample/{name}": content for name, content in _sample_of(settings.scoring).items()}
     if settings.scoring.task == "embeddings":
@@ -241,8 +305,8 @@ MAKERS: dict[str, Maker] = {
     "page": _page,
     "program": _program,
     "package": _package,
-    "logo": lambda plan, *_: plan.settings.platform.logo or texts.path(LOGO),
-    "kit": lambda plan, *_: starting_kit(plan.settings, plan.platform),
+    "logo": lambda plan, *_: plan.settings.platform.logo or TEXTS / LOGO,
+    "kit": lambda plan, *_: _starting_kit(plan),
     "truth": lambda plan, phase, *_: phase.content,
     "baseline": lambda plan, phase, *_: dict([baseline_of(plan.settings.scoring, phase)]),
     "public": lambda plan, phase, *_: {place.name: place for place in phase.public},
