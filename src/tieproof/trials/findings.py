@@ -155,6 +155,13 @@ class Report(AsJson):
         """Whether every finding is harmless."""
         return all(finding.verdict.harmless for finding in self.findings)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The whole report as plain numbers, strings, lists and dictionaries."""
+        said = super().to_dict()
+        del said["findings"]
+        findings = [finding.to_dict() for finding in self.findings]
+        return said | {"exploitable": self.exploitable, "held": self.held, "findings": findings}
+
     def _found(self, attack: str, measure: str | None) -> list[Finding]:
         """The findings on an attack, on one measure or task or on all of them; InputError if there are none."""
         findings = [each for each in self.findings if each.attack == attack and measure in (None, each.measure)]

@@ -42,20 +42,6 @@ class AuditReport(Report, Shown, AsPage):
         """The worst finding on an attack, for one measure or for all of them."""
         return worst(self._found(attack, measure))
 
-    def to_dict(self) -> dict[str, Any]:
-        """The whole report as plain numbers, strings, lists and dictionaries."""
-        return {
-            "evaluator": self.evaluator,
-            "takes": self.takes,
-            "seed": self.seed,
-            "items": self.items,
-            "queries": self.queries,
-            "power": dict(self.power),
-            "exploitable": self.exploitable,
-            "held": self.held,
-            "findings": [finding.to_dict() for finding in self.findings],
-        }
-
     @property
     def held(self) -> bool:
         """Whether every finding is harmless, and the evaluator refused no more attacks than `MOST_REFUSED`."""

@@ -227,15 +227,11 @@ def first_queries(random: np.random.Generator, count: int, asked: int) -> IntArr
     return np.tile(np.where(np.arange(asked) < -(-asked // ANSWERED), 1, 0), (count, 1))
 
 
-def the_same_documents(number: int) -> Listing:
-    """The same documents for all queries."""
-
-    def listed(random: np.random.Generator, count: int, asked: int) -> IntArray:
-        counts = np.zeros((count, asked), dtype=np.int64)
-        counts[random.permutation(count)[:number]] = 1
-        return counts
-
-    return listed
+def the_same_documents(random: np.random.Generator, count: int, asked: int) -> IntArray:
+    """The same documents, one more than ten, for all queries."""
+    counts = np.zeros((count, asked), dtype=np.int64)
+    counts[random.permutation(count)[:11]] = 1
+    return counts
 
 
 TOPS = {
@@ -302,7 +298,7 @@ BESIDE: dict[str, BlindSystem] = {"overflow": larger, "huge norms": larger}
 LISTINGS: dict[str, Listing] = {
     "one document": documents(1),
     "ten documents": documents(10),
-    "the same documents": the_same_documents(11),
+    "the same documents": the_same_documents,
     "first queries": first_queries,
     "empty lists": lambda random, count, asked: first_queries(random, count, asked)[:, ::-1].copy(),
     "repeated documents": lambda random, count, asked: REPEATS * documents(1)(random, count, asked),

@@ -227,10 +227,6 @@ def _as_tensor(argument: Any) -> Any:
 Given = Mapping[str, Any]
 
 
-def _of_samples(given: Given, function: Any, scores: Array, relevance: Array) -> Any:
-    return function(relevance, scores, **given)
-
-
 def _of_each_query(given: Given, function: Any, scores: Array, relevance: Array) -> Any:
     import torch
 
@@ -278,7 +274,7 @@ def _of_measures(given: Given, aggregate: Any, qrels: Dicts, run: Dicts) -> Any:
 
 
 CALLS: dict[str, EvaluatorFunction] = {
-    "of_samples": _of_samples,
+    "of_samples": lambda given, function, scores, relevance: function(relevance, scores, **given),
     "of_each_query": _of_each_query,
     "of_all_pairs": _of_all_pairs,
     "of_embeddings": _of_embeddings,

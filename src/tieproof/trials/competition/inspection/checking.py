@@ -6,7 +6,7 @@ import shutil
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar
@@ -69,20 +69,13 @@ class CheckReport(Report):
 
     def to_dict(self) -> dict[str, Any]:
         """The whole report as plain values; in a finding, `task` replaces `measure`."""
-        findings, tasks = [finding.to_dict() for finding in self.findings], map(asdict, self.tasks)
+        said = super().to_dict()
+        tasks, findings = said.pop("tasks"), said.pop("findings")
         for each in findings:
             each["task"] = each.pop("measure")
             del each["reproduce"], each["renamed"]
-        return {
-            "bundle": self.bundle,
-            "platform": self.platform,
-            "sealed": self.sealed,
-            "seed": self.seed,
-            "exploitable": self.exploitable,
-            "held": self.held,
-            "tasks": [{key: None if value != value else value for key, value in task.items()} for task in tasks],
-            "findings": findings,
-        }
+        scales = [{key: None if value != value else value for key, value in task.items()} for task in tasks]
+        return said | {"tasks": scales, "findings": findings}
 
     def to_text(self, width: int | None = None, color: bool = False) -> str:
         """A table for each task, with a row for each attack, and the bad findings below the tables.
