@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from tieproof.errors import InputError
 from tieproof.kit import count, in_one_line
@@ -137,12 +137,8 @@ def wrapped(text: str, width: int) -> str:
 
 
 class Report(AsJson):
-    """What the reports of an audit and of a check share.
+    """What the reports of an audit and of a check share; their first field names what was attacked."""
 
-    _ABOUT : the field that names what was attacked
-    """
-
-    _ABOUT: ClassVar[str]
     findings: Sequence[Finding]
 
     @property
@@ -181,7 +177,7 @@ class Report(AsJson):
 
     def __repr__(self) -> str:
         """The name of what was attacked, and the number of bad findings."""
-        about, harmful = getattr(self, self._ABOUT), bad(self.findings)
+        about, harmful = next(iter(vars(self).values())), bad(self.findings)
         return f"<{type(self).__name__} of {about}: {len(harmful)} of {len(self.findings)} findings are bad>"
 
 

@@ -150,21 +150,10 @@ def deck(examination: Examination, attack: str) -> Deck:
     return Deck(examination.random("recall", attack), min(options.queries, MOST_QUERIES), options.items)
 
 
-def exact(examination: Examination) -> Outcome:
-    """The outcome for an index that found exactly the nearest items, none of which are tied."""
-    key = ("true neighbors",)
-    if key not in examination.beside:
-        examination.beside[key] = ask(examination, _true_neighbors(examination))
-    return examination.beside[key]
-
-
-def _true_neighbors(examination: Examination) -> RecallLists:
-    return deck(examination, "true neighbors").ranking().at(FIRST)
-
-
 def begin(examination: Examination, title: str) -> None:
     """InputError if the evaluator gives no number for the true neighbors, or one outside the limits."""
-    options, outcome = examination.options, exact(examination)
+    options, nearest = examination.options, deck(examination, "true neighbors").ranking().at(FIRST)
+    outcome = ask(examination, nearest)
     given = [name for name in ("measure", "average", "pooled", "thresholds", "vary") if getattr(options, name)]
     if given:
         raise InputError(
@@ -177,14 +166,13 @@ def begin(examination: Examination, title: str) -> None:
             "limits",
         )
     if outcome.problem:
-        case = _true_neighbors(examination)
-        raise no_answer(outcome, "the true neighbors", case, examination.convention, title)
+        raise no_answer(outcome, "the true neighbors", nearest, examination.convention, title)
     advice = (
         "Pass the numbers for no and for all true neighbors, such as limits=(0, 100) (--limits 0,100) for percent."
     )
     for name, value in outcome.values.items():
         check_limits(value, name, "the true neighbors", options.limits, TOLERANCE, advice)
-    examination.begun.append((cast(Any, _true_neighbors(examination)), outcome))
+    examination.begun.append((cast(Any, nearest), outcome))
 
 
 GRADES = 24  # the number of lists of different recall that show to which step an evaluator rounds

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from tieproof.kit import NARROWEST, WIDTH, AsPage, Shown, Table, count, in_one_line, table
 from tieproof.show.printable import printable
@@ -27,8 +27,6 @@ class AuditReport(Report, Shown, AsPage):
     items, queries : the usual number of each
     power : for each measure, the gain of a blind system that the audit would hardly have missed
     """
-
-    _ABOUT: ClassVar[str] = "evaluator"
 
     evaluator: str
     takes: str

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -53,8 +53,6 @@ class CheckReport(Report):
     sealed : whether the program ran without network, and could write only to its own folders
     seed : the seed of all random numbers
     """
-
-    _ABOUT: ClassVar[str] = "bundle"
 
     bundle: str
     platform: str

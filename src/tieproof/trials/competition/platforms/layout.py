@@ -186,16 +186,11 @@ def _fillings(plan: BundlePlan) -> dict[str, str]:
         "refused": said["refused"][scoring.task],
         "kit": said["kit"][scoring.task],
         "title_in_python": repr(settings.title),
-        "scoring": _in_python(scoring),
+        # a line for each argument
+        "scoring": "Scoring(\n" + "".join(f"    {name}={value!r},\n" for name, value in names.items()) + ")",
         "extension": Path(TRUTH[scoring.task]).suffix,
         "version": __version__,
     }
-
-
-def _in_python(scoring: Scoring) -> str:
-    """The Python expression that makes this scoring, with one line for each argument."""
-    arguments = "".join(f"    {name}={value!r},\n" for name, value in scoring._asdict().items())
-    return f"Scoring(\n{arguments})"
 
 
 def _requirement() -> str:
