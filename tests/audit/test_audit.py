@@ -20,8 +20,8 @@ from smaller_audits import few_items
 from tieproof.trials.audit import ATTACKS, AuditReport, Command, Finding, Verdict
 from tieproof.trials.audit.blind import LAYOUTS_OF
 from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case, Writing, of_unequal_size
+from tieproof.trials.audit.changes import data_case
 from tieproof.trials.audit.conventions import CONVENTIONS, written_lines
-from tieproof.trials.audit.data_sets import data_case
 from tieproof.trials.audit.examination import WHERE, Examination, Options
 from tieproof.trials.audit.luck import Luck, is_gain, tail
 from tieproof.trials.audit.outcomes import Outcome, attempt

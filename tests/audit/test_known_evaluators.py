@@ -7,7 +7,7 @@ import pytest
 
 import tieproof as tp
 from tieproof.trials.audit.cases import Case
-from tieproof.trials.audit.known import TABLE, known_of, prepared
+from tieproof.trials.audit.targets import TABLE, known_of, prepared
 
 FEW: dict[str, Any] = {"attacks": ["zeros", "permuting items"], "items": 60, "queries": 60}
 

@@ -13,7 +13,8 @@ import tieproof as tp
 import zoo_recall
 from pages import BLOCK, text_of
 from tieproof.trials.audit import ATTACKS
-from tieproof.trials.audit.recall_cases import FIRST, Deck, K, RecallLists, RecallTrial, WholeRanking, almost_as_near
+from tieproof.trials.audit.cases import RecallLists
+from tieproof.trials.audit.recall import FIRST, Deck, K, RecallTrial, WholeRanking, almost_as_near
 
 pytestmark = pytest.mark.trials
 

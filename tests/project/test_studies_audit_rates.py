@@ -12,7 +12,7 @@ from studies.audit_rates.audits import Audit, Task
 from studies.audit_rates.families import FAMILIES, Evaluator, name_of
 from studies.audit_rates.rates import Rate
 from studies.audit_rates.study import PROOFS
-from tieproof.trials.audit.recall_cases import Deck, K, almost_as_near
+from tieproof.trials.audit.recall import Deck, K, almost_as_near
 from tieproof.trials.audit.targets import load
 
 FOLDER = Path(study.__file__).parent

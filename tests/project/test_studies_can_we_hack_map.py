@@ -15,8 +15,8 @@ from studies.can_we_hack_map.evaluators import of_embeddings, of_scores
 from studies.can_we_hack_map.subjects import SUBJECTS, Subject
 from tieproof.measures import parse
 from tieproof.trials.audit import Finding, Verdict
+from tieproof.trials.audit.changes import data_case
 from tieproof.trials.audit.conventions import CONVENTIONS
-from tieproof.trials.audit.data_sets import data_case
 from tieproof.trials.audit.examination import Examination, Options
 from tieproof.trials.audit.outcomes import SINGLE, Outcome
 from tieproof.trials.audit.targets import load

@@ -270,8 +270,7 @@ def run(words: Sequence[str], folder: Path) -> tuple[int | None, str, str, bool,
     """
     from tieproof.trials.sandbox.bubblewrap import SCRATCH, SealedRoom, environment, sealed
     from tieproof.trials.sandbox.folders import outermost, python_folders
-    from tieproof.trials.sandbox.limits import ProgramLimits, launched
-    from tieproof.trials.sandbox.runs import Usage, is_first_in_its_namespace
+    from tieproof.trials.sandbox.limits import ProgramLimits, Usage, is_first_in_its_namespace, launched
 
     scratch = (*SCRATCH, "/judge")
     shown = {str(place): place for place in outermost([*python_folders(), folder / "shown"])}

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from tieproof.errors import InputError
 from tieproof.kit import count, in_one_line
 from tieproof.show.shown import AsJson
 
+# The words of attacks and verdicts, and the settings of attacks; the table itself explains its keys.
 TABLE: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("attacks.toml").read_text("utf-8"))
-"""The words of attacks and verdicts, and the settings of attacks; the table itself explains its keys."""
 
 
 def told(name: str, by: str = "audit") -> dict[str, Any]:
@@ -24,8 +24,8 @@ def told(name: str, by: str = "audit") -> dict[str, Any]:
     return said | {"why": TABLE["sentences"].get(said["why"], said["why"])}
 
 
+# The name of findings on the scores of random embeddings themselves, which are not an attack.
 BASELINE = "random embeddings"
-"""The name of findings on the scores of random embeddings themselves, which are not an attack."""
 
 
 def check_attacks(names: Iterable[str], known: Iterable[str], argument: str | None = None) -> None:
@@ -137,12 +137,8 @@ def wrapped(text: str, width: int) -> str:
 
 
 class Report(AsJson):
-    """What the reports of an audit and of a check share.
+    """What the reports of an audit and of a check share; their first field names what was attacked."""
 
-    _ABOUT : the field that names what was attacked
-    """
-
-    _ABOUT: ClassVar[str]
     findings: Sequence[Finding]
 
     @property
@@ -155,6 +151,22 @@ class Report(AsJson):
         """Whether every finding is harmless."""
         return all(finding.verdict.harmless for finding in self.findings)
 
+    def to_dict(self) -> dict[str, Any]:
+        """The whole report as plain numbers, strings, lists and dictionaries."""
+        said = super().to_dict()
+        del said["findings"]
+        findings = [finding.to_dict() for finding in self.findings]
+        return said | {"exploitable": self.exploitable, "held": self.held, "findings": findings}
+
+    def _found(self, attack: str, measure: str | None) -> list[Finding]:
+        """The findings on an attack, on one measure or task or on all of them; InputError if there are none."""
+        findings = [each for each in self.findings if each.attack == attack and measure in (None, each.measure)]
+        if not findings:
+            names = ", ".join(dict.fromkeys(finding.attack for finding in self.findings))
+            on = "" if measure is None else f" on {measure!r}"
+            raise InputError(f"This report has no attack '{attack}'{on}; it has {names}.")
+        return findings
+
     @abstractmethod
     def to_text(self, width: int | None = None, color: bool = False) -> str:
         """The tables that the command line shows, with whole sentences below them."""
@@ -165,18 +177,8 @@ class Report(AsJson):
 
     def __repr__(self) -> str:
         """The name of what was attacked, and the number of bad findings."""
-        about, harmful = getattr(self, self._ABOUT), bad(self.findings)
+        about, harmful = next(iter(vars(self).values())), bad(self.findings)
         return f"<{type(self).__name__} of {about}: {len(harmful)} of {len(self.findings)} findings are bad>"
-
-
-def found_by(report: Report, attack: str, measure: str | None = None) -> list[Finding]:
-    """The findings on an attack, on one measure or task or on all of them; InputError if there are none."""
-    findings = [each for each in report.findings if each.attack == attack and measure in (None, each.measure)]
-    if not findings:
-        names = ", ".join(dict.fromkeys(finding.attack for finding in report.findings))
-        on = "" if measure is None else f" on {measure!r}"
-        raise InputError(f"This report has no attack '{attack}'{on}; it has {names}.")
-    return findings
 
 
 def in_a_sentence(report: Report, exploited: str, found: str, held: str) -> str:

@@ -1,8 +1,8 @@
 """Attacks on evaluators: tests of whether a blind system gains, and of whether the score changes when it must not.
 
 The docstring of driver.py shows which module calls which; luck.py defines when a difference counts. attacks.toml, in
-the folder above, describes each attack; its function is in blind.py, order_search.py, invariances.py, memory.py,
-truth.py or, for evaluators of recall, recall_attacks.py.
+the folder above, describes each attack; its function is in blind.py, invariances.py, memory.py, good.py, truth.py
+or, for evaluators of recall, recall_attacks.py.
 
 >>> from tieproof.trials.audit import ATTACKS
 >>> ATTACKS["zeros"].kind
@@ -137,26 +137,9 @@ def audit(
     1.0
 
     """
+    options = {**locals()}  # all that this function is given
+    del options["evaluator"], options["progress"]
     from tieproof.trials.audit.driver import examined
     from tieproof.trials.audit.examination import Options
 
-    options = Options(
-        takes,
-        larger_is_better,
-        limits,
-        measure,
-        distance,
-        average,
-        pooled,
-        thresholds,
-        vary,
-        attacks,
-        skip,
-        items,
-        queries,
-        seed,
-        time_limit,
-        isolate,
-        thorough,
-    )
-    return examined(evaluator, options, progress)
+    return examined(evaluator, Options(**options), progress)

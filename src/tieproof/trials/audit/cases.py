@@ -2,13 +2,14 @@
 
 In a case for an evaluator of embeddings, the rows of `items` and `queries` are vectors. In a case for an evaluator of
 scores there are no query vectors, and the row of an item holds its scores for all queries. The items are rows in
-both, so that functions which permute, duplicate or rescale items need not distinguish the two.
+both, so that functions which permute, duplicate or rescale items need not distinguish the two. An evaluator of recall
+sees no vectors, only lists.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from io import BytesIO
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -29,9 +30,8 @@ class Writing(NamedTuple):
 
 
 AS_IT_COMES = Writing()
-
+# The ways in which arrays may lie in memory.
 MEMORY = ("row by row", "column by column", "as every other row and column of a larger array")
-"""The ways in which arrays may lie in memory."""
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,34 @@ class Case(Packable):
         arrays = {name: getattr(self, name) for name in names}
         return {name: array[chosen] for name, array in arrays.items() if array is not None}
 
+    def changed(self, change: Callable[[Array], Array]) -> "Case":
+        """The case with the rows of its items changed and, if these are vectors, those of its queries."""
+        queries = None if self.queries is None else change(self.queries)
+        return replace(self, items=change(self.items), queries=queries)
+
     def with_groups(self, random: np.random.Generator) -> "Case":
         """The case with groups that tell nothing about the labels."""
         asked = None if self.query_labels is None else groups_of(self.query_labels, random)
         return replace(self, groups=groups_of(self.labels, random), query_groups=asked)
+
+
+@dataclass(frozen=True)
+class RecallLists(Packable):
+    """The arguments of an evaluator of recall."""
+
+    writing: ClassVar[Writing] = AS_IT_COMES  # as every case has it
+    found: IntArray  # found, distances: (q, K) the items that an index found and their distances, as it returned them
+    distances: Array
+    true_ids: IntArray  # true_ids, true_distances: (q, m) the nearest items, nearest first; m is larger than K
+    true_distances: Array
+
+    def arguments(self) -> tuple[Array, Array, tuple[Array, Array]]:
+        """Found items, distances and the truth, as copies, so that no evaluator can change the input of others."""
+        return self.found.copy(), self.distances.copy(), (self.true_ids.copy(), self.true_distances.copy())
+
+    def take(self, queries: IntArray) -> "RecallLists":
+        """The lists of some queries, in this order."""
+        return RecallLists(*(getattr(self, field.name)[queries] for field in fields(self)))
 
 
 class ClassLayout(NamedTuple):
@@ -174,3 +198,4 @@ LAYOUTS = {
 Shuffled and interleaved classes have equal size. Class 0 is the largest where the largest is first, class 9 where the
 smallest is first, and one item of four is in class 1 of two classes.
 """
+SHUFFLED = LAYOUTS["shuffled"]  # the layout on which the evaluator must give random embeddings a number

@@ -1,4 +1,4 @@
-"""Changes that must not matter: of the data, of its order or format, or of the calls before.
+"""Changes that must not matter: of the data, of its order or format, or of the calls before; and the data.
 
 A change makes a new case from a case; a function of variants makes calls after a change, which can be repeated.
 """
@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.kit import IntArray
-from tieproof.trials.audit.cases import CLASSES, MEMORY, Case
+from tieproof.data import load_digits
+from tieproof.kit import Array, IntArray
+from tieproof.trials.audit.cases import CLASSES, DIMENSIONS, MEMORY, Case
 from tieproof.trials.audit.examination import AGAIN, Examination
 from tieproof.trials.audit.outcomes import Outcome
 
@@ -22,6 +23,61 @@ Asked = tuple[str, Callable[[], Outcome]]  # a change in words, as "with permute
 Variants = Callable[[Examination, Case, Random], Iterator[Asked]]
 
 REPEATS = 2  # the number of random changes of each kind that are tried on each data set
+BYTE = 255  # the largest number that fits into a byte
+
+
+def _random_vectors(random: Random, labels: IntArray) -> Array:
+    """Normal vectors in overlapping classes, without ties."""
+    centers = random.normal(size=(CLASSES, DIMENSIONS))
+    return centers[labels] + random.normal(size=(len(labels), DIMENSIONS))
+
+
+def _tied_vectors(random: Random, labels: IntArray) -> Array:
+    """Vectors of three small whole numbers that tell a little about the class; many vectors are equal."""
+    return random.integers(0, 3, (len(labels), 3)) + np.stack([labels % 2, labels % 3, labels % 5], axis=1) + 1
+
+
+def _bytes(random: Random, labels: IntArray) -> Array:
+    """Vectors of whole numbers from 0 to 255 in overlapping classes."""
+    centers = random.integers(0, 156, size=(CLASSES, DIMENSIONS))
+    return centers[labels] + random.integers(0, 100, size=(len(labels), DIMENSIONS))
+
+
+VECTORS = {"tied": _tied_vectors, "random": _random_vectors, "whole-number": _bytes}
+DATA = ("tied", "random", "digits")  # the data on which the changes that must not matter are tried
+WHOLE = ("whole-number",)  # the data for changes that are exact only on whole numbers
+MOST_QUERIES = 60  # the most queries, for evaluators that take queries: a change that matters shows on a few of them
+
+
+def data_case(examination: Examination, name: str, sizes: tuple[int, int] | None = None) -> Case:
+    """The case of data of this name, in the evaluator's convention; `sizes` for other numbers of items and queries.
+
+    Evaluators of distances are given squared Euclidean distances d, and evaluators of scores 1 / (1 + d), which are
+    equal where distances are; or, of whole numbers, d or 255 - d, where d is a whole number of 255ths of the largest.
+    """
+    random = examination.random("data", name)
+    convention, options = examination.convention, examination.options
+    count, queries = sizes or (options.items, min(options.queries, MOST_QUERIES))
+    if name == "digits":  # of which there may be fewer
+        vectors, labels = (each[: count + queries] for each in load_digits())
+    else:
+        labels = random.permutation(np.arange(count + queries) % CLASSES)
+        vectors = VECTORS[name](random, labels)
+    vectors, labels = vectors.astype(np.float32), labels.astype(np.int64)
+    items, asked = vectors[queries:], vectors[:queries]
+    case = Case(items, labels[queries:])
+    if convention.kind == "gallery":
+        case = replace(case, queries=asked, query_labels=labels[:queries])
+    elif convention.kind == "scores":
+        differences = items[:, None].astype(np.float64) - asked[None]
+        distances: Array = np.einsum("ijk,ijk->ij", differences, differences)
+        if name in WHOLE:
+            distances = np.floor(distances * (BYTE / distances.max()))
+            scores = distances if convention.ascending else BYTE - distances
+        else:
+            scores = distances if convention.ascending else 1 / (1 + distances)
+        case = Case(scores, labels[queries:], query_labels=labels[:queries])
+    return case.with_groups(random) if convention.grouped else case
 
 
 def by(change: Change, what: str, times: int = REPEATS) -> Variants:
@@ -54,16 +110,14 @@ def permute_all(case: Case, random: Random) -> Case:
 def rescale(case: Case, random: Random) -> Case:
     """All numbers times a power of two, which is exact."""
     factor = case.items.dtype.type(2.0 ** random.choice([-6, -3, 4, 7]))
-    queries = None if case.queries is None else case.queries * factor
-    return replace(case, items=case.items * factor, queries=queries)
+    return case.changed(lambda rows: rows * factor)
 
 
 def add_zero_columns(case: Case, random: Random) -> Case:
     """Three more dimensions, at random positions, in which every vector is zero."""
     width = case.items.shape[1]
     places = np.sort(random.integers(width + 1, size=3))
-    queries = None if case.queries is None else np.insert(case.queries, places, 0, axis=1)
-    return replace(case, items=np.insert(case.items, places, 0, axis=1), queries=queries)
+    return case.changed(lambda rows: np.insert(rows, places, 0, axis=1))
 
 
 def rewrite(**writing: Any) -> Change:
@@ -91,12 +145,11 @@ def _relabel(case: Case, names: IntArray) -> Case:
 
 def as_bytes(case: Case, random: Random) -> Case:
     """The same whole numbers as unsigned bytes."""
-    queries = None if case.queries is None else case.queries.astype(np.uint8)
-    return replace(case, items=case.items.astype(np.uint8), queries=queries)
+    return case.changed(lambda rows: rows.astype(np.uint8))
 
 
+# What is added to all scores, which are whole numbers from 0 to 255.
 SHIFTS = {"to below 0": -1000, "so that half of them are below 0": -128, "upwards": 1000}
-"""What is added to all scores, which are whole numbers from 0 to 255."""
 
 
 def shifted(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
@@ -190,9 +243,7 @@ def other_settings(examination: Examination, case: Case, random: Random) -> Iter
             yield f"with {name}={value!r}", partial(examination.score, case, **{name: value})
 
 
-OTHER_SIZES, SPLITTING, RELABELLING = "permuting at other sizes", "splitting queries", "relabelling"
-TYPES, SHIFTING = "bytes", "shifting scores"
-
+# The changes of all attacks, by the names of the attacks.
 CHANGES: dict[str, Variants] = {
     AGAIN: by(lambda case, random: case, "in a second call", 1),
     "other systems before": after_others,
@@ -201,18 +252,17 @@ CHANGES: dict[str, Variants] = {
     "permuting items": by(permute_items, "with permuted items"),
     "permuting queries": by(permute_queries, "with permuted queries"),
     "permuting both": by(permute_all, "with permuted items and queries"),
-    OTHER_SIZES: by(permute_all, "with permuted items and queries"),
+    "permuting at other sizes": by(permute_all, "with permuted items and queries"),
     "memory layout": in_memory,
     "scaling": by(rescale, "with all numbers multiplied by a power of two"),
-    SHIFTING: shifted,
-    TYPES: by(as_bytes, "as unsigned bytes", 1),
+    "shifting scores": shifted,
+    "bytes": by(as_bytes, "as unsigned bytes", 1),
     "zero columns": by(add_zero_columns, "with three zero columns"),
-    SPLITTING: halves,
-    RELABELLING: relabeled,
+    "splitting queries": halves,
+    "relabelling": relabeled,
     "settings": other_settings,
     "renaming documents": by(rewrite(names=None), "with renamed documents"),
     "order of lines": by(rewrite(lines=None), "with shuffled lines"),
     "rank column": by(rewrite(ranks=True), "with reversed ranks"),
     "repeated lines": by(list_twice, "with every line of the run twice", 1),
 }
-"""The changes of all attacks, by the names of the attacks."""

@@ -16,8 +16,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.kit import Array, check_choice
-from tieproof.trials.audit.cases import MEMORY, Case
-from tieproof.trials.audit.recall_cases import RecallLists
+from tieproof.trials.audit.cases import MEMORY, Case, RecallLists
 from tieproof.trials.sandbox.folders import temporary_folder
 
 EvaluatorFunction = Callable[..., Any]

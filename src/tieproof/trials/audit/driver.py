@@ -14,28 +14,16 @@ from typing import Any
 from tieproof.errors import InputError
 from tieproof.kit import check_choice, check_whole, our_name, progress_bar
 from tieproof.measures import parse
-from tieproof.trials.audit import (
-    blind,
-    good,
-    invariances,
-    memory,
-    order_search,
-    recall,
-    recall_attacks,
-    steadiness,
-    truth,
-)
-from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case
+from tieproof.trials.audit import blind, good, invariances, memory, recall, recall_attacks, reproduction, truth
+from tieproof.trials.audit.cases import CLASSES, LAYOUTS, SHUFFLED, Case
 from tieproof.trials.audit.conventions import CONVENTIONS, Convention, EvaluatorFunction
 from tieproof.trials.audit.examination import AVERAGES, WHERE, Attack, Call, Examination, Options
 from tieproof.trials.audit.first_calls import check_limits, no_answer
 from tieproof.trials.audit.isolation import Isolated
-from tieproof.trials.audit.known import known_of, prepared
 from tieproof.trials.audit.luck import Luck, differ, power
 from tieproof.trials.audit.outcomes import Outcome, attempt
 from tieproof.trials.audit.report import AuditReport
-from tieproof.trials.audit.reproduction import reproducing
-from tieproof.trials.audit.targets import Command, name_of
+from tieproof.trials.audit.targets import Command, known_of, name_of, prepared
 from tieproof.trials.findings import BASELINE, Finding, Verdict, check_attacks, worst
 from tieproof.trials.sandbox.processes import ending_by_signals
 
@@ -43,7 +31,6 @@ ATTACKS: dict[str, Attack] = {
     attack.name: attack
     for attack in (
         *blind.ATTACKS,
-        *order_search.ATTACKS,
         *truth.ATTACKS,
         *memory.ATTACKS,  # after other blind systems: whoever remembers a good system may remember it until the end
         *invariances.ATTACKS,
@@ -53,16 +40,14 @@ ATTACKS: dict[str, Attack] = {
 }
 """All attacks by name, in the order in which they run; help texts and documentation are generated from here."""
 
+# The longest time limit in seconds: the clocks of the system overflow somewhere, and a limit of NaN never passes.
 LONGEST_LIMIT = 10**6
-"""The longest time limit in seconds: the clocks of the system overflow somewhere, and a limit of NaN never passes."""
-
 FEWEST_ITEMS = 4 * CLASSES  # the fewest items and queries, so that each class has at least two in every draw
 
 RANGE = (
     "Pass the range of its numbers, such as limits=(0, 100) (--limits 0,100) for percent, or limits=None "
     "(--limits none) if they have no range."
 )
-FIRST = LAYOUTS["shuffled"]  # the layout on which the evaluator must give random embeddings a number
 
 
 def examined(evaluator: EvaluatorFunction | str, options: Options, progress: bool) -> AuditReport:
@@ -81,8 +66,8 @@ def examined(evaluator: EvaluatorFunction | str, options: Options, progress: boo
         bar = progress_bar(len(wanted) + 1, "attacks", 1) if progress else nullcontext(lambda _: None)
         with bar as advance:
             findings = list(_run(examination, wanted, advance, _title(evaluator)))
-        steady = all(each.verdict.harmless for each in findings) or steadiness.is_steady(examination)
-    line = reproducing(evaluator, options) if steady else lambda _: ""
+        steady = all(each.verdict.harmless for each in findings) or reproduction.is_steady(examination)
+    line = reproduction.reproducing(evaluator, options) if steady else lambda _: ""
     return AuditReport(
         evaluator=_title(evaluator),
         takes=f"{convention.takes}, as {known.says}" if known else convention.takes,
@@ -228,15 +213,15 @@ def _run(
 
 def _begun(examination: Examination, title: str) -> tuple[list[Finding], bool]:
     """The findings on random embeddings themselves, and whether the evaluator can be attacked."""
-    first = examination.baseline(FIRST)
+    first = examination.baseline(SHUFFLED)
     if isinstance(first, Outcome):
-        case = examination.random_case(examination.board(FIRST))
+        case = examination.random_case(examination.board(SHUFFLED))
         raise no_answer(first, "random embeddings", case, examination.convention, title)
     for name, luck in first.items():
         if limits := examination.options.limits:
             check_limits(luck.mean, name, "random embeddings", limits, 1e-6, RANGE)
-    examination.takes_other_sizes = not examination.at_random(examination.board(FIRST, 1)).problem
-    steadiness.begin(examination)
+    examination.takes_other_sizes = not examination.at_random(examination.board(SHUFFLED, 1)).problem
+    reproduction.begin(examination)
     return list(_of_random_embeddings(examination, first)), not all(math.isnan(luck.mean) for luck in first.values())
 
 
@@ -249,7 +234,7 @@ def _of_random_embeddings(examination: Examination, first: Mapping[str, Luck]) -
     """
     relabelled, resized = (
         examination.at_random(board)
-        for board in (examination.board(LAYOUTS["largest first"]), examination.board(FIRST, 1))
+        for board in (examination.board(LAYOUTS["largest first"]), examination.board(SHUFFLED, 1))
     )
     varies = any(not luck.is_constant or differ(luck.mean, relabelled.value(name)) for name, luck in first.items())
     for name, luck in first.items():

@@ -60,8 +60,8 @@ class Options:
     thorough: bool = False
 
 
+# The attack to which every change of a number is put down that comes without any change of the data.
 AGAIN = "calling again"
-"""The attack to which every change of a number is put down that comes without any change of the data."""
 
 CODES: Array = np.array(
     [[(1, -0.5)[(place & label).bit_count() % 2] for place in range(DIMENSIONS)] for label in range(1, CLASSES + 1)],
@@ -293,4 +293,5 @@ class Attack(NamedTuple):
     unless: str = ""
     verdict: str = Verdict.CHANGES
     lasting: bool = False
+    data: str = "usual"
     empty: bool = False

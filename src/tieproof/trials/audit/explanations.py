@@ -14,14 +14,11 @@ from tieproof.trials.audit.examination import Board, Examination
 from tieproof.trials.audit.luck import Luck, rounding
 from tieproof.trials.audit.systems import BlindSystem, Dice, filled
 
+# The largest gain that another average may explain, as a share of a perfect system's gain over random embeddings.
 EXPLAINED = 0.5
-"""The largest gain that another average may explain, as a share of a perfect system's gain over random embeddings."""
-
 SHUFFLES = 16  # the number of other orders of the data, among which chance may give a score
-
+# How many standard deviations of the scores of shuffled data a gain must exceed that is seen at nearly one size.
 LUCKY = 8.0
-"""How many standard deviations of the scores of shuffled data a gain must exceed that is seen at nearly one size."""
-
 HUGE = 1e6
 
 ONE_SIDED: tuple[BlindSystem, ...] = (

@@ -17,7 +17,7 @@ OTHERS = (
 )
 
 WRAPPER = """\
-# audited.py, for tieproof audit audited:evaluator{option}
+# audited.py, for tieproof audit audited:evaluator --takes "{takes}"
 from {module} import {function}
 
 def evaluator({names}):
@@ -41,7 +41,9 @@ def no_answer(outcome: Outcome, what: str, case: Any, convention: Convention, ti
         f"The evaluator {verb} {what} ({outcome.message.rstrip('.')}). It was called with {got}. {advice}"
     )
     if not by_program:
-        error.add_note(_wrapper(convention, title))
+        module, _, function = title.rpartition(":")
+        named = {"module": module or "my_package", "function": function if function.isidentifier() else "score"}
+        error.add_note(WRAPPER.format(takes=convention.name, names=", ".join(convention.names), **named))
     return error
 
 
@@ -56,16 +58,6 @@ def _kind_of(argument: Any) -> str:
     if isinstance(argument, tuple):
         return f"({', '.join(map(_kind_of, argument))})"
     return f"{type(argument).__name__} of {len(argument)}"
-
-
-def _wrapper(convention: Convention, title: str) -> str:
-    module, _, function = title.rpartition(":")
-    return WRAPPER.format(
-        option=f' --takes "{convention.name}"',
-        module=module or "my_package",
-        function=function if function.isidentifier() else "score",
-        names=", ".join(convention.names),
-    )
 
 
 def check_limits(value: float, name: str, what: str, limits: tuple[float, float], slack: float, advice: str) -> None:

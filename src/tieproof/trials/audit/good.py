@@ -10,20 +10,18 @@ from dataclasses import replace
 import numpy as np
 
 from tieproof.kit import Array
-from tieproof.trials.audit.cases import LAYOUTS, Case
+from tieproof.trials.audit.cases import SHUFFLED, Case
 from tieproof.trials.audit.examination import Attack, Examination
 from tieproof.trials.audit.luck import EXPLOIT, Luck, rounding
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.findings import Finding, Verdict, told
 
-LAYOUT = LAYOUTS["shuffled"]
 ANSWERED = 0  # the class whose queries are answered: a tenth of all
-
+# The share of its gain over random embeddings that a system may keep which answers a tenth of the queries.
 MOST_KEPT = 0.5
-"""The share of its gain over random embeddings that a system may keep which answers a tenth of the queries."""
 
+# Whether the best number of a measure is wrong, beside those of random embeddings.
 Wrong = Callable[[str, Luck, float], bool]
-"""Whether the best number of a measure is wrong, beside those of random embeddings."""
 
 
 def _judged(
@@ -33,12 +31,12 @@ def _judged(
 
     together : whether one number of several is wrong only if all are
     """
-    baseline = examination.baseline(LAYOUT)
+    baseline = examination.baseline(SHUFFLED)
     assert not isinstance(baseline, Outcome), "no attack runs without it"
     outcomes = [examination.score(case) for case in cases]
     known = [outcome for outcome in outcomes if not outcome.problem]
     if outcomes[0].problem not in (None, "refused") or not known:
-        yield from examination.failed(attack.name, outcomes[0], f"On the layout '{LAYOUT.name}'")
+        yield from examination.failed(attack.name, outcomes[0], f"On the layout '{SHUFFLED.name}'")
         return
     found = []
     for measure, luck in baseline.items():
@@ -62,14 +60,8 @@ def _is_above(examination: Examination, measure: str, luck: Luck, number: float,
 def _perfect(examination: Examination) -> list[Case]:
     """Equal vectors for all items of a class; the same with a little noise, so that no two vectors are equal."""
     random = examination.random("a good system")
-    case = examination.perfect_case(examination.random_case(examination.board(LAYOUT)))
-    noisy = replace(case, items=_with_noise(case.items, random))
-    return [case, noisy if case.queries is None else replace(noisy, queries=_with_noise(case.queries, random))]
-
-
-def _with_noise(rows: Array, random: np.random.Generator) -> Array:
-    found: Array = (rows + 0.01 * random.normal(size=rows.shape)).astype(rows.dtype)
-    return found
+    case = examination.perfect_case(examination.random_case(examination.board(SHUFFLED)))
+    return [case, case.changed(lambda rows: (rows + 0.01 * random.normal(size=rows.shape)).astype(rows.dtype))]
 
 
 def _knows_the_labels(attack: Attack, examination: Examination) -> Iterator[Finding]:
@@ -115,4 +107,3 @@ ATTACKS = [
     Attack(name, "good system", run, **told(name))
     for name, run in (("a good system", _knows_the_labels), ("a tenth of the answers", _answers_a_tenth))
 ]
-"""The attacks by a good system, in the order in which they run."""

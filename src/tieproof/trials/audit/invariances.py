@@ -9,18 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from tieproof.trials.audit.cases import Case
-from tieproof.trials.audit.changes import (
-    CHANGES,
-    OTHER_SIZES,
-    RELABELLING,
-    REPEATS,
-    SHIFTING,
-    SPLITTING,
-    TYPES,
-    Variants,
-    in_pairs,
-)
-from tieproof.trials.audit.data_sets import DATA, WHOLE, data_case
+from tieproof.trials.audit.changes import CHANGES, DATA, REPEATS, WHOLE, Variants, data_case, in_pairs
 from tieproof.trials.audit.examination import AGAIN, Attack, Examination
 from tieproof.trials.audit.luck import LEVEL, Luck, rounding, tail
 from tieproof.trials.audit.outcomes import Outcome
@@ -43,11 +32,10 @@ def sets_in_pairs(examination: Examination) -> dict[str, Case]:
     return {name: case.take_queries(in_pairs(case)) for name, case in usual_sets(examination).items()}
 
 
+# Numbers of items or queries that leave one over in batches of 2 to 256, and of 100 to 1,000. More leave one over in
+# batches of up to 4,096: for vectors or scores of a few queries or items, and in thorough audits.
 SIZES = (257, 1001)
 MORE_SIZES = (4097,)
-"""Numbers of items or queries that leave one over in batches of 2 to 256, and of 100 to 1,000. More leave one over in
-batches of up to 4,096: for vectors or scores of a few queries or items, and in thorough audits."""
-
 FEW = 60  # the number of queries to so many items, and of items for so many queries
 
 
@@ -72,7 +60,7 @@ def sets_of_other_sizes(examination: Examination) -> dict[str, Case]:
 def compare(variants: Variants, attack: Attack, examination: Examination) -> Iterator[Finding]:
     """The worst finding on each measure; among equal verdicts, the one with the largest change."""
     findings: dict[tuple[str, str], list[tuple[Finding, float]]] = {}
-    for data, case in SETS.get(attack.name, usual_sets)(examination).items():
+    for data, case in SETS[attack.data](examination).items():
         if attack.lasting and not examination.same(*(examination.score(case) for _ in range(2))):
             for measure in examination.measures:
                 held = Finding(attack.name, measure, Verdict.HELD, detail=f"On {data} data, equal calls differ.")
@@ -120,8 +108,8 @@ def _on_data(
                 yield Finding(AGAIN, measure, Verdict.CHANGES, changed, detail=detail), change
 
 
+# How often equal calls are repeated if two of them differ; minus one, the number is even, as `tail` requires.
 CALLS = 9
-"""How often equal calls are repeated if two of them differ; minus one, the number is even, as `tail` requires."""
 
 
 def _confirmed(
@@ -156,16 +144,15 @@ def _confirmed(
     return Verdict.HELD if explained else verdict, said
 
 
+# The data sets of attacks, by the names that attacks.toml has for them.
 SETS: dict[str, Sets] = {
-    OTHER_SIZES: sets_of_other_sizes,
-    SPLITTING: sets_in_pairs,
-    RELABELLING: sets_of(["random"]),  # which no evaluator refuses; class numbers matter on all data, or on none
-    TYPES: sets_of(WHOLE),
-    SHIFTING: sets_of(WHOLE),
+    "usual": usual_sets,
+    "other sizes": sets_of_other_sizes,
+    "pairs": sets_in_pairs,
+    "random": sets_of(["random"]),
+    "whole numbers": sets_of(WHOLE),
 }
-"""The data sets of the attacks that need other ones than usual."""
 
 ATTACKS = [
     Attack(name, "must not matter", partial(compare, variants), **told(name)) for name, variants in CHANGES.items()
 ]
-"""The attacks by what must not matter, in the order in which they run."""

@@ -28,27 +28,17 @@ from contextlib import suppress
 from typing import Any
 
 from tieproof.errors import InputError
+from tieproof.trials.audit import outcomes
 from tieproof.trials.audit.cases import Case
 from tieproof.trials.audit.conventions import CONVENTIONS
-from tieproof.trials.audit.known import prepared
-from tieproof.trials.audit.outcomes import (
-    MEDDLED,
-    MOST_LETTERS,
-    Deadline,
-    Outcome,
-    Stop,
-    attempt,
-    reported,
-    timed_out,
-    too_much_printed,
-)
+from tieproof.trials.audit.outcomes import Outcome, Stop
+from tieproof.trials.audit.targets import prepared
 from tieproof.trials.sandbox.folders import size_by
 from tieproof.trials.sandbox.processes import ProcessTree, how, undisturbed
 
 START_SECONDS = 300.0  # how long importing the evaluator's module may take
-MOST_BYTES = 16 * MOST_LETTERS  # the most bytes that the socket may deliver in one call
+MOST_BYTES = 16 * outcomes.MOST_LETTERS  # the most bytes that the socket may deliver in one call
 PAUSE = 0.05  # seconds between two looks at a process
-
 CODE = "from tieproof.trials.audit.isolation import serve; serve()"
 NUMBER_BYTES = 32
 HEADER = struct.Struct("<QQ")  # the lengths of the two parts of a request: packed arrays and settings
@@ -98,7 +88,7 @@ class Isolated:
     def _ask(self, request: bytes, seconds: float) -> Outcome:
         assert self.server is not None
         try:
-            return reported(self.server.answer(request, seconds))
+            return outcomes.reported(self.server.answer(request, seconds))
         except Stop as stop:
             self.close()
             return Outcome({}, stop.problem, str(stop))
@@ -125,7 +115,7 @@ class Isolated:
             case {"takes": str(takes)} if takes in CONVENTIONS and self.takes in (None, takes):
                 self.takes = takes
                 return
-        raise Stop("crashed", MEDDLED)
+        raise Stop("crashed", outcomes.MEDDLED)
 
     def close(self) -> None:
         """End the process and all processes that it started."""
@@ -158,7 +148,7 @@ class Server:
 
     def answer(self, request: bytes, seconds: float) -> Any:
         """The answer to a request, within a number of seconds."""
-        deadline = Deadline(seconds)
+        deadline = outcomes.Deadline(seconds)
         number = secrets.token_hex(NUMBER_BYTES // 2).encode()
         self.printed.seek(0)  # the process then prints at the start of the file, because both share one position
         self.printed.truncate()
@@ -168,8 +158,8 @@ class Server:
             ended = self.tree.has_ended()
             more = self.received(0.0 if ended else PAUSE)
             received, count = received + more, count + len(more)
-            if count > MOST_BYTES or size_by(os.fstat(self.printed.fileno())) > MOST_LETTERS:
-                raise too_much_printed()
+            if count > MOST_BYTES or size_by(os.fstat(self.printed.fileno())) > outcomes.MOST_LETTERS:
+                raise outcomes.too_much_printed()
             before, marked, after = received.partition(number)
             line, complete, _ = after.partition(b"\n")
             if complete:
@@ -186,7 +176,7 @@ class Server:
         try:
             self.connection.sendall(message)
         except TimeoutError:
-            raise timed_out(seconds) from None
+            raise outcomes.timed_out(seconds) from None
         except OSError:
             self.is_open = False
 
@@ -211,7 +201,7 @@ class Server:
         try:
             return json.loads(line)
         except (ValueError, RecursionError):
-            raise Stop("crashed", MEDDLED) from None
+            raise Stop("crashed", outcomes.MEDDLED) from None
 
     def close(self) -> None:
         """End the process and all processes that it started."""
@@ -235,7 +225,7 @@ def serve() -> None:
     _say(number, {"takes": convention.name}, connection)
     while number := _read(connection, NUMBER_BYTES):
         packed, options = (_read(connection, length) for length in HEADER.unpack(_read(connection, HEADER.size)))
-        outcome = attempt(evaluator, convention, convention.unpack(packed), json.loads(options), None)
+        outcome = outcomes.attempt(evaluator, convention, convention.unpack(packed), json.loads(options), None)
         _say(number, outcome._asdict(), connection)
 
 

@@ -20,9 +20,8 @@ from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.findings import BASELINE, Finding, Verdict, rank_of
 
 OTHER_SIZE = 1.2  # the factor by which sizes must differ, or one order of ties has the same luck in all of them
-
+# The share of a gain that must remain in comparison with random rows of another size, or size alone explains it.
 SHARE = 0.5
-"""The share of a gain that must remain in comparison with random rows of another size, or size alone explains it."""
 
 
 def examine(examination: Examination, trial: BlindTrial, layouts: Iterable[ClassLayout]) -> Iterator[Finding]:

@@ -30,26 +30,23 @@ from typing import NamedTuple
 
 import numpy as np
 
+# The number of random embeddings for each layout, as in Nicolaou et al. 2018 (section 5.2).
 DRAWS = 30
-"""The number of random embeddings for each layout, as in Nicolaou et al. 2018 (section 5.2)."""
 
+# The numbers of draws after which the differences are tested, usually and in a thorough audit; each minus one is
+# even, as `tail` requires.
 LOOKS = (5, 9, 17)
 MORE_LOOKS = (*LOOKS, 33, 65, 129, 257)
-"""The numbers of draws after which the differences are tested, usually and in a thorough audit; each minus one is
-even, as `tail` requires."""
 
+# Thresholds in standard deviations of one random embedding: above the first a score is drawn again, above the second
+# a gain is an exploit, and above the third a score is also drawn again with the same size.
 SUSPICIOUS = 2.0
 EXPLOIT = 3.0
 FAR = 10.0
-"""Thresholds in standard deviations of one random embedding: above the first a score is drawn again, above the second
-a gain is an exploit, and above the third a score is also drawn again with the same size."""
-
+# The probability that luck explains a gain, above which no more is drawn; in thorough audits only after 17 draws.
 HOPELESS = 0.3
-"""The probability that luck explains a gain, above which no more is drawn; in thorough audits only after 17 draws."""
-
 LEVEL = 0.002  # the largest probability that all attacks together call an honest evaluator exploitable
 NINE_OF_TEN = 1.2816  # the number of standard deviations that a normal number exceeds in one of ten cases
-
 FLOAT32, HALF = 2.0**-23, np.finfo(np.float16)
 ROUNDING = 1e-6  # the largest difference that float32 rounding explains; such a difference is not a finding
 

@@ -2,18 +2,16 @@
 
 Blind systems are scored right after a system that knows the labels, or in the first call of a process. Two
 attacks are not blind: an array that differs from that of a good system only in its middle, which its `repr` does not
-show, or only after its first rows. The
-changes of invariances.py score the same data again after other systems.
+show, or only after its first rows. The changes of invariances.py score the same data again after other systems.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from tieproof.kit import Array
-from tieproof.trials.audit.cases import LAYOUTS, Case
+from tieproof.trials.audit.cases import LAYOUTS, SHUFFLED, Case
 from tieproof.trials.audit.draws import BlindTrial
 from tieproof.trials.audit.examination import Attack, Board, Examination
 from tieproof.trials.audit.judgment import examine
@@ -60,7 +58,7 @@ def _after(
 
     trial = BlindTrial(attack.name, make, score, False, looks=LOOKS[:2], own=True)
     trial = trial._replace(beside=lambda board: examination.score((beside or make)(board)))
-    return examine(examination, trial, [LAYOUTS["shuffled"]])
+    return examine(examination, trial, [SHUFFLED])
 
 
 def _good_rows(attack: Attack, examination: Examination) -> Iterator[Finding]:
@@ -69,10 +67,7 @@ def _good_rows(attack: Attack, examination: Examination) -> Iterator[Finding]:
     def dealt(board: Board, factor: float = 1) -> Case:
         random = examination.random(attack.name, "deal", *board.key)
         good = examination.perfect_case(examination.dealt(board, Dice.plain, attack.name))
-        moved = replace(good, items=random.permutation(good.items * good.items.dtype.type(factor)))
-        if good.queries is None:
-            return moved
-        return replace(moved, queries=random.permutation(good.queries * good.queries.dtype.type(factor)))
+        return good.changed(lambda rows: random.permutation(rows * rows.dtype.type(factor)))
 
     # the same rows without the calls before them are twice as large, so that they have other checksums
     return _after(dealt, attack, examination, lambda board: dealt(board, 2))
@@ -96,11 +91,10 @@ def _spoiled(spoil: Callable[[Array], Array], attack: Attack, examination: Exami
 
     The same data in another order looks different at its edges, so its number shows that the first was remembered.
     """
-    board = examination.board(LAYOUTS["shuffled"], 0, own=True)
+    board = examination.board(SHUFFLED, 0, own=True)
     good = examination.perfect_case(examination.dealt(board, Dice.plain, attack.name))
     turned = examination.convention.kind == "scores"  # evaluators get a row of scores for each query
-    items = spoil(good.items.T).T if turned else spoil(good.items)
-    spoiled = replace(good, items=items, queries=None if good.queries is None else spoil(good.queries))
+    spoiled = good.changed(lambda rows: spoil(rows.T).T if turned else spoil(rows))
     order = examination.random(attack.name, "order").permutation(len(board.labels))
     known, after, permuted = map(examination.score, (good, spoiled, spoiled.take_items(order)))
     if problem := next((each for each in (known, after, permuted) if each.problem), None):
@@ -131,4 +125,3 @@ ATTACKS = [
     *(Attack(name, "blind", run, **told(name)) for name, run in BLIND.items()),
     *(Attack(name, "must not matter", partial(_spoiled, spoil), **told(name)) for name, spoil in PARTS.items()),
 ]
-"""The attacks on memory, in the order in which they run."""

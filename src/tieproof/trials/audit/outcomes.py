@@ -15,26 +15,23 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 from tieproof.trials.audit.cases import Case
 from tieproof.trials.audit.conventions import Convention, EvaluatorFunction, Wrote
 
+# Why a call gave no number.
 Problem = Literal["refused", "crashed", "timed out", "too much output", "writes into its input"]
-"""Why a call gave no number."""
 
 SINGLE = "score"  # the name of the number if the evaluator returns only one
-
 MOST_VALUES = 1000
 MOST_LETTERS = 1_000_000  # the most numbers that an evaluator may return, and the most characters that it may print
-
 LONGEST_MESSAGE = 300
-
 RETURNED = "it returned "  # the beginning of messages about a returned value that is not a number
 
+# Seconds between two rings of an alarm. The first pause follows the first ring; later pauses are halved from the
+# first to the third value, then start again at the second. An evaluator may catch every exception in a loop: it is
+# left when an alarm rings outside its `try`, which may take a ring within a microsecond of another.
 PAUSES = (0.1, 1e-3, 1e-6)
-"""Seconds between two rings of an alarm. The first pause follows the first ring; later pauses are halved from the
-first to the third value, then start again at the second. An evaluator may catch every exception in a loop: it is left
-when an alarm rings outside its `try`, which may take a ring within a microsecond of another."""
 
 
+# The message about an answer that the process of an evaluator did not give in order.
 MEDDLED = "it wrote into the answer of its process"
-"""The message about an answer that the process of an evaluator did not give in order."""
 
 
 class Outcome(NamedTuple):
@@ -69,8 +66,8 @@ class Deadline:
             raise timed_out(self.seconds)
 
 
+# The deadline of the running call, for evaluators that wait for other processes.
 DEADLINE: ContextVar[Deadline | None] = ContextVar("DEADLINE", default=None)
-"""The deadline of the running call, for evaluators that wait for other processes."""
 
 
 class Sink(io.TextIOBase):
@@ -157,9 +154,9 @@ def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]} …"
 
 
+# Exceptions that count as refusals if they have a message. So does RuntimeError itself, which torch raises to refuse
+# input, but not its subclasses.
 REFUSALS = (ValueError, TypeError, AssertionError, NotImplementedError)
-"""Exceptions that count as refusals if they have a message. So does RuntimeError itself, which torch raises to refuse
-input, but not its subclasses."""
 
 
 def _problem_of(error: BaseException) -> Problem:

@@ -6,18 +6,10 @@ from functools import partial
 
 import numpy as np
 
+from tieproof.trials.audit import recall
+from tieproof.trials.audit.cases import RecallLists
 from tieproof.trials.audit.examination import Attack
-from tieproof.trials.audit.recall import RECALL, compare, hand_in
-from tieproof.trials.audit.recall_cases import (
-    FIRST,
-    NOTHING,
-    Deck,
-    K,
-    RecallLists,
-    RecallTrial,
-    WholeRanking,
-    almost_as_near,
-)
+from tieproof.trials.audit.recall import FIRST, NOTHING, Deck, K, RecallTrial, WholeRanking, almost_as_near
 from tieproof.trials.findings import Verdict, told
 
 ROUNDING = 2.0**-20  # the largest relative difference of distances that sums in float32 explain
@@ -222,7 +214,6 @@ PAIRS = {
 }
 
 ATTACKS = [
-    *(Attack(name, RECALL, partial(hand_in, trials), **told(name)) for name, trials in TRIALS.items()),
-    *(Attack(name, RECALL, partial(compare, pairs), **told(name)) for name, pairs in PAIRS.items()),
+    *(Attack(name, recall.RECALL, partial(recall.hand_in, trials), **told(name)) for name, trials in TRIALS.items()),
+    *(Attack(name, recall.RECALL, partial(recall.compare, pairs), **told(name)) for name, pairs in PAIRS.items()),
 ]
-"""The attacks on evaluators of recall, in the order in which they run."""

@@ -2,31 +2,19 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from tieproof.kit import NARROWEST, WIDTH, AsPage, Shown, Table, count, in_one_line, table
 from tieproof.show.printable import printable
 from tieproof.show.shown import EXPLAINED, markdown
 from tieproof.trials.audit.conventions import CONVENTIONS
-from tieproof.trials.findings import (
-    TABLE,
-    Finding,
-    Report,
-    Verdict,
-    attacks_of,
-    bad,
-    found_by,
-    in_a_sentence,
-    worst,
-    wrapped,
-)
+from tieproof.trials.findings import TABLE, Finding, Report, Verdict, attacks_of, bad, in_a_sentence, worst, wrapped
 
 HEADER = ("attack", "verdict", "score", "random", "deviations")
 OF_RECALL = ("attack", "verdict", "score", "recall")  # the columns of the table, and those for an evaluator of recall
 MEASURE = "measure"
-
+# The largest share of refused attacks with which an evaluator is held; one that refuses ties refuses about 0.89.
 MOST_REFUSED = 0.9
-"""The largest share of refused attacks with which an evaluator is held; one that refuses ties refuses about 0.89."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,8 +28,6 @@ class AuditReport(Report, Shown, AsPage):
     power : for each measure, the gain of a blind system that the audit would hardly have missed
     """
 
-    _ABOUT: ClassVar[str] = "evaluator"
-
     evaluator: str
     takes: str
     seed: int
@@ -52,21 +38,7 @@ class AuditReport(Report, Shown, AsPage):
 
     def finding(self, attack: str, measure: str | None = None) -> Finding:
         """The worst finding on an attack, for one measure or for all of them."""
-        return worst(found_by(self, attack, measure))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The whole report as plain numbers, strings, lists and dictionaries."""
-        return {
-            "evaluator": self.evaluator,
-            "takes": self.takes,
-            "seed": self.seed,
-            "items": self.items,
-            "queries": self.queries,
-            "power": dict(self.power),
-            "exploitable": self.exploitable,
-            "held": self.held,
-            "findings": [finding.to_dict() for finding in self.findings],
-        }
+        return worst(self._found(attack, measure))
 
     @property
     def held(self) -> bool:
@@ -176,8 +148,8 @@ def _cells(finding: Finding, recall: bool) -> Sequence[str]:
     return [finding.attack, finding.measure, str(finding.verdict), score, *beside, finding.detail]
 
 
+# Verdicts whose cause does not depend on the attack.
 ACCIDENTS = (Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.TOO_MUCH_OUTPUT)
-"""Verdicts whose cause does not depend on the attack."""
 
 
 def _groups(report: AuditReport) -> Mapping[str, Sequence[Finding]]:

@@ -14,7 +14,6 @@ from tieproof.trials.audit.conventions import Kind
 
 FLOAT32 = np.finfo(np.float32)
 CONSTANT = np.float32(0.3)
-
 FAR_APART = 256  # the fewest dimensions in which random vectors are nearly as far from each other as orthogonal ones
 
 
@@ -33,8 +32,8 @@ class Dice(NamedTuple):
         return self.random.normal(size=(count, width)).astype(np.float32)
 
 
+# A function that returns numbers (count, width) made without any input: item vectors, or scores for all queries.
 BlindSystem = Callable[[Dice, int, int], Array]
-"""A function that returns numbers (count, width) made without any input: item vectors, or scores for all queries."""
 
 
 def filled(value: float) -> BlindSystem:
@@ -206,8 +205,8 @@ def half_in_a_cluster(dice: Dice, count: int, width: int) -> Array:
     return np.where(near[:, None], cluster, dice.plain(count, width)).astype(np.float32)
 
 
+# A function that returns how often each item is listed for each query, (count, asked).
 Listing = Callable[[np.random.Generator, int, int], IntArray]
-"""A function that returns how often each item is listed for each query, (count, asked)."""
 
 REPEATS = 200
 ANSWERED = 10  # one in this many queries is answered
@@ -228,15 +227,11 @@ def first_queries(random: np.random.Generator, count: int, asked: int) -> IntArr
     return np.tile(np.where(np.arange(asked) < -(-asked // ANSWERED), 1, 0), (count, 1))
 
 
-def the_same_documents(number: int) -> Listing:
-    """The same documents for all queries."""
-
-    def listed(random: np.random.Generator, count: int, asked: int) -> IntArray:
-        counts = np.zeros((count, asked), dtype=np.int64)
-        counts[random.permutation(count)[:number]] = 1
-        return counts
-
-    return listed
+def the_same_documents(random: np.random.Generator, count: int, asked: int) -> IntArray:
+    """The same documents, one more than ten, for all queries."""
+    counts = np.zeros((count, asked), dtype=np.int64)
+    counts[random.permutation(count)[:11]] = 1
+    return counts
 
 
 TOPS = {
@@ -254,8 +249,8 @@ TOPS = {
 }
 """How many items are tied on top: k - 1, k, k + 1 and 2k - 1 of the usual cut-offs k, in words."""
 
+# The share of items that are nearer than all others, which are tied: less than twice 1, 5 and 10 %.
 LEVELS = {60: "a sixtieth", 12: "a twelfth", 6: "a sixth"}
-"""The share of items that are nearer than all others, which are tied: less than twice 1, 5 and 10 %."""
 
 SYSTEMS: dict[str, BlindSystem] = {
     "zeros": filled(0.0),
@@ -297,13 +292,13 @@ SYSTEMS: dict[str, BlindSystem] = {
 }
 """The rows of the blind systems of all attacks, by the names of the attacks."""
 
+# Random rows that gain as much as those of an attack if only the size of the numbers matters.
 BESIDE: dict[str, BlindSystem] = {"overflow": larger, "huge norms": larger}
-"""Random rows that gain as much as those of an attack if only the size of the numbers matters."""
 
 LISTINGS: dict[str, Listing] = {
     "one document": documents(1),
     "ten documents": documents(10),
-    "the same documents": the_same_documents(11),
+    "the same documents": the_same_documents,
     "first queries": first_queries,
     "empty lists": lambda random, count, asked: first_queries(random, count, asked)[:, ::-1].copy(),
     "repeated documents": lambda random, count, asked: REPEATS * documents(1)(random, count, asked),

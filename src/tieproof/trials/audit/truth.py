@@ -11,8 +11,8 @@ from typing import Any
 from tieproof import Estimate, evaluate, evaluate_distances, evaluate_scores
 from tieproof.measures import Measure, parse
 from tieproof.trials.audit.cases import Case
+from tieproof.trials.audit.changes import DATA, data_case
 from tieproof.trials.audit.conventions import relevance
-from tieproof.trials.audit.data_sets import DATA, data_case
 from tieproof.trials.audit.examination import Attack, Examination
 from tieproof.trials.findings import Finding, Verdict, told
 
@@ -82,4 +82,3 @@ def _place_of(value: float, estimate: Estimate[float]) -> str:
 
 
 ATTACKS = [Attack(NAME, "truth", _inside_of_truth, **told(NAME))]
-"""The attack by the truth."""

@@ -11,7 +11,7 @@ from tieproof.errors import InputError
 from tieproof.kit import check_choice
 from tieproof.trials.competition.hosting import Hosted, HostedPhase, hosted
 from tieproof.trials.competition.platforms import PLATFORMS
-from tieproof.trials.competition.platforms.files import Files, baseline_of
+from tieproof.trials.competition.platforms.layout import Files, baseline_of
 from tieproof.trials.competition.scoring import TRUTH, scored
 from tieproof.trials.competition.settings import Competition
 from tieproof.trials.competition.submissions import SubmissionError

@@ -209,15 +209,10 @@ def _of_lists(scoring: Scoring, relevant: Mapping[str, str], queries: list[str],
     for query, documents in zip(queries, lists, strict=True):
         if len(set(documents)) < len(documents):
             raise SubmissionError(f"The submission lists a document twice for query '{query}'. List each one once.")
-    qrels = {query: _grades_of(documents) for query, documents in relevant.items()}
+    graded = {query: (each.rpartition("=") for each in cell.split()) for query, cell in relevant.items()}
+    qrels = {query: {name: int(grade) for name, _, grade in pairs} for query, pairs in graded.items()}
     scores = ({document: float(-rank) for rank, document in enumerate(documents)} for documents in lists)
     return _of_rankings(scoring, qrels, dict(zip(queries, scores, strict=True)))
-
-
-def _grades_of(cell: str) -> dict[str, int]:
-    """The grades of documents in a cell of the solution, such as `d1=2 d=2=0`."""
-    pairs = (each.rpartition("=") for each in cell.split())
-    return {document: int(grade) for document, _, grade in pairs}
 
 
 def on_grand_challenge(

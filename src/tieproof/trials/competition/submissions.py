@@ -18,7 +18,6 @@ from tieproof.kit import Array, npy, reading
 TABLE = "a table in UTF-8 text (.csv)"
 IDS, EMBEDDINGS = "ids", "embeddings"
 MOST_NAMED = 3
-
 PACKED = b"\x1f\x8b"  # the first bytes of a file packed by gzip, which may be a thousand times as large when unpacked
 
 

@@ -19,7 +19,7 @@ from tieproof.inputs.readers.location import Location
 from tieproof.inputs.readers.npy import read_header
 from tieproof.kit import Array, FloatArray
 from tieproof.trials.judge.batches import ANSWERS, Batch
-from tieproof.trials.sandbox.runs import LATE, TOO_MUCH
+from tieproof.trials.sandbox.limits import LATE, TOO_MUCH
 
 _NPY = b"\x93NUMPY"
 MOST_OTHER_LINES = 100_000  # the number of lines that a text may have in addition to one for each question
@@ -29,7 +29,6 @@ MISSING, DUPLICATE, NOT_FINITE, NOT_NUMBERS = "missing", "duplicate", "not finit
 WRONG_SHAPE, CRASHED, NO_BITS, OUT_OF_RANGE = "wrong shape", "crashed", "no bits", "out of range"
 # The reasons why an answer is refused, which docs/judge.md explains.
 REFUSALS = (MISSING, DUPLICATE, NOT_FINITE, NOT_NUMBERS, WRONG_SHAPE, OUT_OF_RANGE, NO_BITS, LATE, CRASHED, TOO_MUCH)
-
 NOTHING: FloatArray = np.zeros(0)
 
 

@@ -4,21 +4,26 @@ The same seed gives the same batches; without the seed, names and order reveal n
 nor on the order in which the organizer keeps the items.
 """
 
+import contextlib
 import hmac
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import combinations, product
 from math import isqrt
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tieproof.trials.judge.items import Sequestered
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.trials.audit.targets import load
+from tieproof.trials.judge.items import ROWS, TEXTS, Sequestered
 
 # The content of a system's folder: its items, the same items as lines, the pairs it is asked about, its answer.
 ITEMS, LINES, PAIRS, ANSWERS = "items", "lines.txt", "pairs.txt", "answers.npy"
 # The fields of a command, and the file or folder that replaces each of them.
 FIELDS = {"items": ITEMS, "lines": LINES, "pairs": PAIRS, "answers": ANSWERS}
-
 _LETTERS = 16  # the number of characters of a name, which are 64 bits
 _FEWEST = 2  # the fewest items of a batch of repeated items, even if other batches have a single item
 
@@ -48,6 +53,37 @@ class Batch(NamedTuple):
         (folder / PAIRS).write_text("".join(f"{','.join(names)}\n" for names in self.questions), encoding="ascii")
         for place in (*items.iterdir(), *folder.iterdir()):
             os.utime(place, (0, 0))
+
+
+def work() -> None:
+    """Answer all questions by a function: by one call for all items, or by one call for each pair.
+
+    This is the process of a system that is a function. It runs like any other command, and has no more information.
+    """
+    name, items, pairs, answers = sys.argv[1:]
+    contents = {file.stem: _content_of(file) for file in Path(items).iterdir()}
+    questions = [line.split(",") for line in Path(pairs).read_text(encoding="ascii").splitlines()]
+    with contextlib.redirect_stdout(sys.stderr):
+        try:
+            function = load(name)
+        except InputError as error:
+            sys.exit(str(error))
+        if len(questions[0]) == 1:
+            rows = [np.ravel(row) for row in function([contents[item] for (item,) in questions])]
+        else:
+            rows = [np.ravel(function(*(contents[item] for item in pair))) for pair in questions]
+    if len(rows) == len(questions) and len({len(row) for row in rows}) == 1:
+        np.save(answers, np.array(rows, dtype=np.float64))
+    else:
+        lines = [",".join([*names, *map(repr, row.tolist())]) for names, row in zip(questions, rows, strict=False)]
+        Path(answers).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+
+def _content_of(file: Path) -> Any:
+    """An item as the function gets it: a line as text, a row as an array, any other item as the path of its file."""
+    if file.suffix == TEXTS:
+        return file.read_text(encoding="utf-8")
+    return np.load(file, allow_pickle=False) if file.suffix == ROWS else file
 
 
 class Dealer:

@@ -29,7 +29,7 @@ from tieproof.trials.judge.running import Runner, journal
 from tieproof.trials.judge.scoring import scored
 from tieproof.trials.judge.systems import HOW, How, System, as_system, check_hidden, choose_seal
 from tieproof.trials.sandbox.folders import below, python_folders, readable, sweep
-from tieproof.trials.sandbox.runs import LATE
+from tieproof.trials.sandbox.limits import LATE
 
 _NAME = re.compile(r"[\w][\w.+-]{0,99}")
 

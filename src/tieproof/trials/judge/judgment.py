@@ -205,8 +205,8 @@ _LOG = {
     "rules": dict[str, Any],
     "runs": list[dict[str, Any]],
 }
+# The types of what is read of a log, and of each of its runs.
 _RUN = {"record": str, "refused": dict[str, list[Any]], "asked_twice": Repeats}
-"""The types of what is read of a log, and of each of its runs."""
 
 
 class Run(NamedTuple):

@@ -26,8 +26,7 @@ from tieproof.trials.judge.systems import FOLDER, Seal, System, engine_options
 from tieproof.trials.sandbox import bubblewrap
 from tieproof.trials.sandbox.bubblewrap import SealedRoom, environment, sealed
 from tieproof.trials.sandbox.folders import hand_over, opened_file, size_of, temporary_folder
-from tieproof.trials.sandbox.limits import ProgramLimits
-from tieproof.trials.sandbox.runs import LATE, TOO_MUCH, run
+from tieproof.trials.sandbox.limits import LATE, TOO_MUCH, ProgramLimits, run_program
 
 _PART = 2**16  # the number of bytes of an endpoint's answer that are read at a time
 _LAST_WORDS = 300  # the number of characters that are kept of a system's error output
@@ -78,7 +77,7 @@ class Runner(NamedTuple):
 
         with (around / "out").open("w+b") as out, (around / "errors").open("w+b") as errors:
             try:
-                status, reason = run(
+                status, reason = run_program(
                     command, variables, limits, seconds, too_much, scratch, cwd=folder, stdout=out, stderr=errors
                 )
             finally:

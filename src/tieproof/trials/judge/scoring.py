@@ -17,9 +17,8 @@ import numpy as np
 from tieproof import Result, evaluate, evaluate_answers, load
 from tieproof.errors import InputError
 from tieproof.trials.sandbox.folders import temporary_folder
-from tieproof.trials.sandbox.limits import ProgramLimits
+from tieproof.trials.sandbox.limits import ProgramLimits, run_program
 from tieproof.trials.sandbox.processes import how
-from tieproof.trials.sandbox.runs import run
 
 SMALL = 2**18  # up to so much work no answers take longer than about a second, and no process is started
 OF_A_PAIR = 16  # the work that a pair of vectors takes in addition to one product for each dimension
@@ -43,7 +42,7 @@ def scored(options: Mapping[str, Any], seconds: float) -> Result | None:
         path = os.pathsep.join([str(Path(__file__).parents[3]), *filter(None, sys.path)])
         environment = {**os.environ, "PYTHONPATH": path}
         command, limits = [sys.executable, "-c", _CODE], ProgramLimits(None, _MOST_WRITTEN)
-        status, late = run(command, environment, limits, seconds + START_SECONDS + work / WORK, cwd=folder)
+        status, late = run_program(command, environment, limits, seconds + START_SECONDS + work / WORK, cwd=folder)
         if late:
             return None
         if status != 0:

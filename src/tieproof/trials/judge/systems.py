@@ -31,7 +31,7 @@ _IMAGE = re.compile(
     r"[a-zA-Z0-9][\w.-]*(:[0-9]+(?=/))?(/[a-z0-9][\w.-]*)*(:\w[\w.-]*)?(@[a-z0-9]+:[0-9a-f]{32,})?", re.ASCII
 )
 _SCHEMES = ("http://", "https://")
-_WORKER = "from tieproof.trials.judge.worker import main; main()"
+_WORKER = "from tieproof.trials.judge.batches import work; work()"
 
 
 class System(NamedTuple):

@@ -16,10 +16,9 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from tieproof.trials.sandbox import limits
 from tieproof.trials.sandbox.folders import NOBODY, SYSTEM_FOLDERS
 from tieproof.trials.sandbox.launcher import FILTER
-from tieproof.trials.sandbox.limits import PROCESSES, ProgramLimits, counts_processes, place_for_groups, seccomp
-from tieproof.trials.sandbox.runs import run
 
 SCRATCH = ("/tmp", "/dev/shm")  # folders in memory that every program may write to
 _PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -29,9 +28,9 @@ _MANY_PROCESSES = "The number of processes was not limited, because the system i
 _OLD = "This version of bubblewrap is too old to limit temporary folders and to forbid further namespaces."
 _TIMES = "The times of device nodes could be set, because mounts could not be made read-only."
 _UNFILTERED = "System calls were not filtered, because there is no filter for this processor."
-
-# A script that limits the number of processes in the sandbox; shells spell it in two ways.
+# A command that limits the number of processes in the sandbox; shells spell it in two ways.
 _LIMITING = 'ulimit -u "$1" 2>/dev/null || ulimit -p "$1" || exit 1; shift; exec "$@"'
+_LIMITED = ("/bin/sh", "-c", _LIMITING, "sh", str(limits.PROCESSES))
 
 
 class SealedRoom(NamedTuple):
@@ -63,8 +62,9 @@ def _keeps_nodes() -> bool:
 
 def _ends_well(*command: str) -> bool:
     words, silent = sealed(command, SealedRoom("/", {}, {}), environment("/tmp"), 2**20), subprocess.DEVNULL
+    most = limits.ProgramLimits(2**32, 2**20)
     with suppress(OSError):
-        return run(words, os.environ, ProgramLimits(2**32, 2**20), 20, stdout=silent, stderr=silent)[0] == 0
+        return limits.run_program(words, os.environ, most, 20, stdout=silent, stderr=silent)[0] == 0
     return False
 
 
@@ -80,12 +80,12 @@ def _knows(program: str, option: str) -> bool:
 def gaps() -> list[str]:
     """What is open in this sandbox on this machine, in sentences."""
     open_ways = []
-    if place_for_groups() is None:
-        open_ways += [ONE_PROCESS] + ([] if counts_processes() else [_MANY_PROCESSES])
+    if limits.place_for_groups() is None:
+        open_ways += [ONE_PROCESS] + ([] if limits.counts_processes() else [_MANY_PROCESSES])
     if not all(_knows(shutil.which("bwrap") or "bwrap", option) for option in (_SIZE, _NO_NAMESPACES)):
         open_ways.append(_OLD)
     open_ways += [] if _keeps_nodes() else [_TIMES]
-    return open_ways + ([] if seccomp() else [_UNFILTERED])
+    return open_ways + ([] if limits.seccomp() else [_UNFILTERED])
 
 
 def sealed(command: Sequence[str], room: SealedRoom, variables: Mapping[str, str], size: int) -> list[str]:
@@ -101,9 +101,9 @@ def sealed(command: Sequence[str], room: SealedRoom, variables: Mapping[str, str
     for name, value in variables.items():
         inside += ["--setenv", name, value]
     inside += ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", room.within]
-    if seccomp():
+    if limits.seccomp():
         inside += ["--seccomp", str(FILTER)]
-    limited = ["/bin/sh", "-c", _LIMITING, "sh", str(PROCESSES), *command] if counts_processes() else command
+    limited = [*_LIMITED, *command] if limits.counts_processes() else command
     first = [sys.executable, "-I", "-S", str(Path(__file__).with_name("nodes.py"))]
     return [*first, *(as_nobody(program, room) if os.geteuid() == 0 else []), *inside, "--", *limited]
 

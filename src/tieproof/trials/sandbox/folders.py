@@ -25,9 +25,8 @@ _SET_ASIDE = 2**16  # the most bytes that a file system sets aside for a small f
 _MOST_TRIES = 3  # attempts to remove a folder, to which a process that was not ended may still be writing
 DEEPEST = 100  # the most levels of folders in folders; libraries walk through deeper ones by recursion
 NOBODY = 65534  # the user that a program is if root runs it
-
+# The system folders that programs need; they contain no files of users.
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")
-"""The system folders that programs need; they contain no files of users."""
 
 
 @contextmanager

@@ -1,9 +1,10 @@
-"""The limits of a program: by a control group (cgroup v2) where one may be made, and of each process.
+"""One run of a program within its limits: by a control group (cgroup v2) where one may be made, and of each process.
 
 A control group may be made beside the one of this process if a system manager delegated it, as for
 `systemd-run --user --scope tieproof judge …`.
 """
 
+import math
 import os
 import platform
 import secrets
@@ -12,15 +13,17 @@ import subprocess
 import sys
 import time
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tieproof.trials.sandbox.processes import END_SECONDS, ProcessTree
+from tieproof.trials.sandbox.processes import END_SECONDS, ProcessTree, undisturbed
 
 GROUPS, OWN_GROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+LATE, TOO_MUCH = "late", "too much output"  # what a program has exceeded: its time, or what it may print and write
+_PAUSES = (0.0005, 0.1)  # the shortest and longest pause between two looks at a program, in seconds
 _CONTROLLERS = {"memory", "pids"}
 OPEN_FILES = 1024
 PROCESSES = 128 + 4 * (os.cpu_count() or 1)  # and threads, of which numerical libraries start a few for each core
@@ -98,7 +101,6 @@ _ALLOW, _WITHOUT_EFFECT = 0x7FFF0000, 0x00050000
 _ERRORS = {"invalid": 22, "no terminal": 25, "no such call": 38, "unsupported": 95, "no such family": 97}
 # What a filtered call returns: 0 though nothing was done, or an error that programs expect of it.
 _ANSWERS = {"no effect": _WITHOUT_EFFECT} | {name: _WITHOUT_EFFECT | number for name, number in _ERRORS.items()}
-
 _CALLS = Path(__file__).with_name("calls.toml")
 _NEWER = 451  # all system calls from this number on are missing, because they were not looked at; so are those of x32
 _LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
@@ -152,3 +154,79 @@ def launched(
     joined = str(group / "cgroup.procs") if group else ""
     limited = ",".join(f"{name}={most}" for name, most in of_each.items())
     return ProcessTree([*launcher, joined, seccomp().hex(), limited, *command], environment, **options)
+
+
+def run_program(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    limits: ProgramLimits | None,
+    seconds: float,
+    too_much: Callable[[float], bool] = lambda used: False,
+    scratch: Sequence[str] = (),
+    **options: Any,
+) -> tuple[int | None, str | None]:
+    """Run a program until it ends or exceeds a limit; its standard input is empty.
+
+    Returns its exit status, None if the system does not release it, and `LATE` or `TOO_MUCH` if that ended it.
+
+    limits : None for none, as on systems that have none
+    too_much : whether it has printed or written too much, given the bytes in `scratch`
+    scratch : the temporary folders of its sandbox
+    options : those of `subprocess.Popen`
+    """
+    tree = None
+    with group(limits.memory if limits else None) as joined:
+        try:
+            with undisturbed():
+                options |= {"stdin": subprocess.DEVNULL}
+                if limits is None or os.name != "posix":
+                    tree = ProcessTree(command, environment, **options)
+                else:
+                    tree = launched(command, environment, limits, joined, **options)
+            usage = Usage(tree, scratch)
+            exceeded = _exceeded(tree, seconds, lambda: too_much(usage()))
+        finally:
+            status = tree.end() if tree else None
+    return status, exceeded
+
+
+def _exceeded(tree: ProcessTree, seconds: float, too_much: Callable[[], bool]) -> str | None:
+    """Wait until a program ends or exceeds a limit; return which one, or None."""
+    deadline, (pause, longest) = time.monotonic() + seconds, _PAUSES
+    while not tree.has_ended():
+        if too_much():
+            return TOO_MUCH
+        if time.monotonic() > deadline:
+            return LATE
+        time.sleep(pause)
+        pause = min(2 * pause, longest)
+    return TOO_MUCH if too_much() else None
+
+
+class Usage:
+    """The use of the temporary folders of a sandbox while it runs, by their paths in it; none without a sandbox."""
+
+    def __init__(self, tree: ProcessTree, scratch: Sequence[str]) -> None:
+        self._tree, self._scratch = tree, scratch
+        self._first: int | None = None
+
+    def __call__(self) -> float:
+        """The number of bytes, which is infinite if there are more files than allowed; 0 if it cannot be seen."""
+        if self._first is None and self._scratch:
+            self._first = next(filter(is_first_in_its_namespace, self._tree.alive()), None)
+        root = f"/proc/{self._first}/root"
+        with suppress(OSError):
+            if self._first is not None and not os.path.samefile(root, "/"):  # otherwise it is not yet prepared
+                folders = [os.statvfs(root + place) for place in self._scratch]
+                if sum(each.f_files - each.f_ffree for each in folders) > FILES:
+                    return math.inf
+                return sum((each.f_blocks - each.f_bfree) * each.f_frsize for each in folders)
+        return 0
+
+
+def is_first_in_its_namespace(number: int) -> bool:
+    """Whether a process has the number 1 in a namespace of its own, which ends with it."""
+    with suppress(OSError), open(f"/proc/{number}/status", encoding="utf-8", errors="replace") as file:
+        numbers = next((line.split()[1:] for line in file if line.startswith("NSpid:")), [])
+        return len(numbers) > 1 and numbers[-1] == "1"
+    return False

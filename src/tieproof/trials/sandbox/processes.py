@@ -20,7 +20,6 @@ from typing import Any, NamedTuple
 # The prefix of the environment variable that marks the processes of a program, which has one of its own, because one
 # program may start another.
 MARK = "TIEPROOF_PROGRAM_"
-
 _PROCESSES = Path("/proc")
 END_SECONDS = 5.0  # how long to wait for killed processes to disappear; one that waits for a disk may take longer
 _PAUSE = 0.005  # between two looks at processes that were killed, in seconds

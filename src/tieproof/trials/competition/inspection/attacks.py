@@ -22,9 +22,9 @@ from tieproof.trials.audit.systems import BlindSystem, Dice
 from tieproof.trials.competition.inspection.forms import SubmissionForm
 from tieproof.trials.findings import told
 
+# What the score of an attack is compared with: random systems (blind, leak), the undamaged sample, whose score it
+# must not exceed (damage) or must equal (same), or what is shown if a guess is the truth (guessing, climbing).
 Kind = Literal["blind", "leak", "damage", "same", "guessing", "climbing"]
-"""What the score of an attack is compared with: random systems (blind, leak), the undamaged sample, whose score it
-must not exceed (damage) or must equal (same), or what is shown if a guess is the truth (guessing, climbing)."""
 
 
 class Secret(NamedTuple):
@@ -184,5 +184,5 @@ FACTS: dict[str, Fact] = {
     "file dates": lambda material: _of_files(material, lambda status: status.st_mtime),
 }
 
+# The attacks by one public fact.
 LEAKS = [FileAttack(name, partial(_make_knowing, fact), **told(name, "check")) for name, fact in FACTS.items()]
-"""The attacks by one public fact."""

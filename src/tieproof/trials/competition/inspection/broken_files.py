@@ -60,7 +60,6 @@ def _wide(material: Material) -> Rows:
 
 
 MARK = "was_executed_by_a_submission"  # the file that the pickle creates if it is loaded
-
 EXECUTED = f"""
 import os
 for folder in ("/app/output", "/output", "."):

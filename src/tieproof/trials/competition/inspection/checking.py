@@ -6,10 +6,10 @@ import shutil
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from tieproof.trials.competition.inspection.guessing import GAMES
 from tieproof.trials.competition.inspection.judging import DRAWS, JUDGES, Scorer, TaskTrial, luck_of
 from tieproof.trials.competition.inspection.tasks import Task
 from tieproof.trials.competition.platforms import tasks_of
-from tieproof.trials.findings import Finding, Report, Verdict, bad, check_attacks, found_by, in_a_sentence, wrapped
+from tieproof.trials.findings import Finding, Report, Verdict, bad, check_attacks, in_a_sentence, wrapped
 from tieproof.trials.sandbox import bubblewrap
 from tieproof.trials.sandbox.folders import below, sweep, temporary_folder
 from tieproof.trials.sandbox.processes import ending_by_signals
@@ -54,8 +54,6 @@ class CheckReport(Report):
     seed : the seed of all random numbers
     """
 
-    _ABOUT: ClassVar[str] = "bundle"
-
     bundle: str
     platform: str
     sealed: bool
@@ -65,24 +63,17 @@ class CheckReport(Report):
 
     def finding(self, attack: str, task: str | None = None) -> Finding:
         """The finding on an attack, for one task or for the first task that has one."""
-        return found_by(self, attack, task)[0]
+        return self._found(attack, task)[0]
 
     def to_dict(self) -> dict[str, Any]:
         """The whole report as plain values; in a finding, `task` replaces `measure`."""
-        findings, tasks = [finding.to_dict() for finding in self.findings], map(asdict, self.tasks)
+        said = super().to_dict()
+        tasks, findings = said.pop("tasks"), said.pop("findings")
         for each in findings:
             each["task"] = each.pop("measure")
             del each["reproduce"], each["renamed"]
-        return {
-            "bundle": self.bundle,
-            "platform": self.platform,
-            "sealed": self.sealed,
-            "seed": self.seed,
-            "exploitable": self.exploitable,
-            "held": self.held,
-            "tasks": [{key: None if value != value else value for key, value in task.items()} for task in tasks],
-            "findings": findings,
-        }
+        scales = [{key: None if value != value else value for key, value in task.items()} for task in tasks]
+        return said | {"tasks": scales, "findings": findings}
 
     def to_text(self, width: int | None = None, color: bool = False) -> str:
         """A table for each task, with a row for each attack, and the bad findings below the tables.
@@ -241,4 +232,5 @@ def judge(trial: TaskTrial, attack: FileAttack) -> Finding | None:
     score = math.nan if outcome.score is None else outcome.score
     if not math.isfinite(score):
         return trial.finding(attack, Verdict.NOT_A_NUMBER, score, f"the score is {score}.")
-    return JUDGES[attack.kind](trial, attack, score)
+    verdict, score, said = JUDGES[attack.kind](trial, attack, score)
+    return trial.finding(attack, verdict, score, f"{attack.does}: {said}.")

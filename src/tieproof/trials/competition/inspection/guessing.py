@@ -7,7 +7,7 @@ differs tells which guess is right. The guess replaces the truth only in the tem
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -154,7 +154,8 @@ def _two_queries(material: Material) -> Game | None:
     one, other = material.random.permutation(sorted(relevant)).tolist()[:2]
     ranked = list(dict.fromkeys([*relevant[one], *chain(*relevant.values())]))[:LISTED]
     scores = {(query, document): -float(rank) for query in relevant for rank, document in enumerate(ranked)}
-    return _game_of_run(material, scores, 0, {one: other, other: one}, ())
+    swap = {one: other, other: one}
+    return _game_of_run(material, scores, lambda query, document: (swap.get(query, query), document))
 
 
 def _one_document(material: Material) -> Game | None:
@@ -168,21 +169,18 @@ def _one_document(material: Material) -> Game | None:
     pool = list(dict.fromkeys([first, stranger, *chain(*relevant.values())]))[:LISTED]
     scores = {(query, document): float(material.random.random()) for query in relevant for document in pool}
     scores[asked, first] = 2.0
-    return _game_of_run(material, scores, 2, {first: stranger, stranger: first}, (asked,))
+    swap = {(asked, first): (asked, stranger), (asked, stranger): (asked, first)}
+    return _game_of_run(material, scores, lambda *judged: swap.get(judged, judged))
 
 
-def _game_of_run(
-    material: Material,
-    scores: dict[tuple[str, str], float],
-    column: int,
-    swap: dict[str, str],
-    queries: Sequence[str],
-) -> Game:
-    """The game of a run; the guess swaps names in a column of the judgments, of these queries or of all."""
+Pair = tuple[str, str]  # a query and a document
+
+
+def _game_of_run(material: Material, scores: dict[Pair, float], swap: Callable[[str, str], Pair]) -> Game:
+    """The game of a run; the guess swaps queries or documents of the judgments."""
     guess = [[*row] for row in material.secret.rows]
     for row in guess:
-        if row[0] in (queries or (row[0],)):
-            row[column] = swap.get(row[column], row[column])
+        row[0], row[2] = swap(row[0], row[2])
     form = material.form._replace(ids=tuple(f"{query} {document}" for query, document in scores))
     hand_in = form.handing_in(form.ids, np.array(list(scores.values()))[:, None])
     return Game(hand_in, material.secret, guess, "whether a document is relevant", "judgment", len(guess), 2)
@@ -280,6 +278,5 @@ def _climb_in_words(
 
 # The functions that judge attacks that are scored for the truth and for a guess, by their kinds.
 GAMES = {"guessing": _judge_guessing, "climbing": _judge_climbing}
-
 MAKERS = {"offline guessing": _two_pairs, "hill climbing": _one_pair}
 ATTACKS = [FileAttack(name, make, **told(name, "check")) for name, make in MAKERS.items()]

@@ -128,18 +128,21 @@ class TaskTrial(NamedTuple):
         return self.finding(attack, outcome.problem or Verdict.CRASHED, None, f"{outcome.message}.")
 
 
-def _judge_blind(trial: TaskTrial, attack: FileAttack, score: float) -> Finding:
-    """The finding on a blind system, which gains if it is better than random systems, and again in further draws."""
+Judged = tuple[Verdict, float, str]  # the verdict on an accepted submission, its score, and the reason in words
+
+
+def _judge_blind(trial: TaskTrial, attack: FileAttack, score: float) -> Judged:
+    """A blind system gains if it is better than random systems, and again in further draws."""
     if not _gains(trial, Luck(score, 0.0, 1)):
-        return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: not better than random systems.")
+        return Verdict.HELD, score, "not better than random systems"
     numbers = range(1, 2 if attack.fixed else REDRAWS + 1)
     submissions = (attack.submission(trial.material(attack.name, number)) for number in numbers)
     again = (trial.scorer(submission).score for submission in submissions if submission is not None)
     confirmed = Luck.of([math.nan if score is None else score for score in again])
     if not (math.isfinite(confirmed.mean) and _gains(trial, confirmed)):
-        return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: better than random systems only by luck.")
-    detail = f"{attack.does}: better than random systems, though it does not look at any input."
-    return trial.finding(attack, Verdict.EXPLOITABLE, confirmed.mean, detail)
+        return Verdict.HELD, score, "better than random systems only by luck"
+    said = "better than random systems, though it does not look at any input"
+    return Verdict.EXPLOITABLE, confirmed.mean, said
 
 
 def _gains(trial: TaskTrial, scores: Luck) -> bool:
@@ -149,28 +152,24 @@ def _gains(trial: TaskTrial, scores: Luck) -> bool:
     return trial.sign * (scores.mean - luck.mean) > max(GAIN * luck.std, CERTAIN * error) + rounding(luck.mean)
 
 
-def _judge_leak(trial: TaskTrial, attack: FileAttack, score: float) -> Finding:
-    """The finding on a leak, which exists if a system that knows only this fact is far better than random systems."""
-    gain = trial.sign * (score - trial.luck.mean)
-    if gain > CERTAIN * trial.luck.std + rounding(trial.luck.mean):
-        return trial.finding(attack, Verdict.EXPLOITABLE, score, f"{attack.does}: this reveals labels.")
-    return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: not better than luck.")
+def _judge_leak(trial: TaskTrial, attack: FileAttack, score: float) -> Judged:
+    """A leak exists if a system that knows only this fact is far better than random systems."""
+    if trial.sign * (score - trial.luck.mean) > CERTAIN * trial.luck.std + rounding(trial.luck.mean):
+        return Verdict.EXPLOITABLE, score, "this reveals labels"
+    return Verdict.HELD, score, "not better than luck"
 
 
-def _judge_damage(trial: TaskTrial, attack: FileAttack, score: float) -> Finding:
-    """The finding on a damaged sample, which gains if it scores more than the undamaged sample."""
-    gain = trial.sign * (score - trial.sample)
-    if gain > GAIN * trial.luck.std + rounding(trial.sample):
-        detail = f"{attack.does}: accepted, and scored above the undamaged sample ({trial.sample:.4f})."
-        return trial.finding(attack, Verdict.EXPLOITABLE, score, detail)
-    return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: accepted, but gains nothing.")
+def _judge_damage(trial: TaskTrial, attack: FileAttack, score: float) -> Judged:
+    """A damaged sample gains if it scores more than the undamaged sample."""
+    if trial.sign * (score - trial.sample) > GAIN * trial.luck.std + rounding(trial.sample):
+        return Verdict.EXPLOITABLE, score, f"accepted, and scored above the undamaged sample ({trial.sample:.4f})"
+    return Verdict.HELD, score, "accepted, but gains nothing"
 
 
-def _judge_same(trial: TaskTrial, attack: FileAttack, score: float) -> Finding:
+def _judge_same(trial: TaskTrial, attack: FileAttack, score: float) -> Judged:
     if differ(score, trial.sample):
-        detail = f"{attack.does}: {score:.6g} instead of {trial.sample:.6g}."
-        return trial.finding(attack, Verdict.CHANGES, score, detail)
-    return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: the same score.")
+        return Verdict.CHANGES, score, f"{score:.6g} instead of {trial.sample:.6g}"
+    return Verdict.HELD, score, "the same score"
 
 
 JUDGES = {"blind": _judge_blind, "leak": _judge_leak, "damage": _judge_damage, "same": _judge_same}

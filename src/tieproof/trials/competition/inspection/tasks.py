@@ -1,4 +1,4 @@
-"""The task of a bundle: the program that a platform runs for a submission to one phase, and its score.
+"""The task of a bundle: the program that a platform runs for a submission to one phase, its files, and its score.
 
 The program runs in a separate process, in the folders of its platform, and without network if possible. With
 bubblewrap, the folders have the same names as on the platform, and the program can write to no others. Without
@@ -6,6 +6,7 @@ bubblewrap, the folders have other names, which replace the platform's names in 
 to write elsewhere and to use the network.
 """
 
+import json
 import math
 import os
 import re
@@ -18,11 +19,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, library
 from tieproof.kit import reading
-from tieproof.trials.sandbox import bubblewrap, folders, runs
+from tieproof.trials.sandbox import bubblewrap, folders
 from tieproof.trials.sandbox.bubblewrap import SealedRoom, environment, sealed
-from tieproof.trials.sandbox.limits import FILES, ProgramLimits
+from tieproof.trials.sandbox.limits import FILES, ProgramLimits, run_program
 from tieproof.trials.sandbox.processes import how
 
 MOST_LETTERS = 1_000_000
@@ -75,7 +76,7 @@ def run(program: Program, seconds: float) -> ProgramRun:
             return printed > MOST_LETTERS or max(used, size_now - size) > MOST_WRITTEN or count_now - count > FILES
 
         limits, scratch = ProgramLimits(MOST_MEMORY, MOST_WRITTEN), bubblewrap.SCRATCH if bubblewrap.works() else ()
-        status, exceeded = runs.run(
+        status, exceeded = run_program(
             words, variables, limits, seconds, too_much, scratch, cwd=within, stdout=out, stderr=err
         )
         printed = []
@@ -209,6 +210,52 @@ class Unpacker:
         return folder
 
 
+MOST_TEXT = 2**24  # the most bytes of a file of settings or of a program
+MOST_NODES = 100_000  # the most keys and values of a YAML file, counted each time that an alias repeats them
+
+
+def text_of(path: Path) -> str:
+    """The text of a file of a bundle; InputError if it is too long, or not UTF-8."""
+    with reading(path, "UTF-8 text"):
+        if path.stat().st_size > MOST_TEXT:
+            raise InputError(f"{path} has more than {MOST_TEXT:,} bytes. Shorten it.")
+        return path.read_text(encoding="utf-8")
+
+
+def json_of(path: Path) -> Any:
+    """What a JSON file of a bundle contains."""
+    text = text_of(path)
+    with reading(path, "JSON"):
+        return json.loads(text)
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping in a YAML file."""
+    yaml = library("yaml", f"Reading {path}", "competition")
+    text = text_of(path)
+    with reading(path, "YAML"):
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        _check_nodes(node, path)
+        content = None if node is None else loader.construct_document(node)
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is not a YAML mapping. Write keys and values, as the platform documents them.")
+    return content
+
+
+def _check_nodes(node: Any, path: Path) -> None:
+    """Raise InputError if a node of YAML, or its copies by aliases, contain too many others."""
+    left, count = [node], 0
+    while left:
+        value = getattr(left.pop(), "value", None)
+        if isinstance(value, list):
+            inner = [each for item in value for each in (item if isinstance(item, tuple) else (item,))]
+            count += len(inner)
+            left += inner
+        if count > MOST_NODES:
+            raise InputError(f"{path} has more than {MOST_NODES:,} keys and values. Shorten it.")
+
+
 def most_submissions(phase: Mapping[str, Any]) -> int | None:
     """The most submissions of a participant that a phase tells, if it tells any."""
     most = phase.get("max_submissions")
@@ -255,3 +302,13 @@ def as_numbers(content: object, prefix: str = "") -> Numbers:
         parts = [as_numbers(value, f"{prefix}.{key}" if prefix else str(key)) for key, value in content.items()]
         return {key: value for part in parts for key, value in part.items()}
     return {prefix: float(content)} if isinstance(content, int | float) and not isinstance(content, bool) else {}
+
+
+def last_line(out: str) -> str:
+    """The last line that a driver printed."""
+    return out.strip().rpartition("\n")[2]
+
+
+def printed_numbers(program: Program, out: str) -> Numbers:
+    """The numbers in the last line that a driver printed."""
+    return as_numbers(json.loads(last_line(out)))

@@ -9,8 +9,7 @@ from tieproof.errors import InputError, MissingExtraError
 from tieproof.trials.competition.hosting import Hosted
 from tieproof.trials.competition.inspection.tasks import Task, Unpacker, part_of
 from tieproof.trials.competition.platforms import codabench, evalai, grand_challenge, kaggle
-from tieproof.trials.competition.platforms.files import Files
-from tieproof.trials.competition.platforms.layout import bundle_of
+from tieproof.trials.competition.platforms.layout import Files, bundle_of
 from tieproof.trials.sandbox.folders import below
 
 ZIP = ".zip"

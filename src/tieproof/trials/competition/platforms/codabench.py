@@ -9,8 +9,7 @@ from typing import Any
 from tieproof.errors import InputError
 from tieproof.trials.competition.hosting import Hosted
 from tieproof.trials.competition.inspection import tasks
-from tieproof.trials.competition.platforms.files import Files, read_yaml
-from tieproof.trials.competition.platforms.layout import bundle_of
+from tieproof.trials.competition.platforms.layout import Files, bundle_of
 
 
 def files(settings: Hosted) -> Files:
@@ -40,7 +39,7 @@ METADATA = ("metadata.yaml", "metadata")
 
 def tasks_in(bundle: Path, unpack: tasks.Unpacker) -> list[tasks.Task]:
     """The tasks of competition.yaml, each with the name of the first phase that has it."""
-    settings = read_yaml(bundle / "competition.yaml")
+    settings = tasks.read_yaml(bundle / "competition.yaml")
     board = settings["leaderboards"][0]
     columns = sorted(board["columns"], key=lambda column: column["index"])
     first = board.get("primary_index", 0)
@@ -89,7 +88,7 @@ def _task_of(
 def _command_of(program: Path) -> list[str]:
     for name in METADATA:
         if (program / name).is_file():
-            command = str(read_yaml(program / name).get("command", ""))
+            command = str(tasks.read_yaml(program / name).get("command", ""))
             for old, new in OLD_NAMES.items():
                 command = command.replace(old, new)
             if command:

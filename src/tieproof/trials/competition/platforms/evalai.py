@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from tieproof.trials.competition import texts
 from tieproof.trials.competition.inspection import tasks
-from tieproof.trials.competition.platforms.files import printed_numbers, read_yaml
+from tieproof.trials.competition.platforms.layout import text
 
 PACKAGES = "/challenge_data"
 TRUTH_FOLDER = "/challenge_truth"
@@ -12,12 +11,12 @@ TRUTH_FOLDER = "/challenge_truth"
 
 def tasks_in(bundle: Path, unpack: tasks.Unpacker) -> list[tasks.Task]:
     """The phases of challenge_config.yaml."""
-    settings = read_yaml(bundle / "challenge_config.yaml")
+    settings = tasks.read_yaml(bundle / "challenge_config.yaml")
     package = unpack(tasks.part_of(bundle, settings["evaluation_script"]))
     (package / "__init__.py").touch()
     schema = settings["leaderboard"][0]["schema"]
     larger = all(split["is_leaderboard_order_descending"] for split in settings["challenge_phase_splits"])
-    driver, phases = texts.read("evalai_driver.py.txt"), settings["challenge_phases"]
+    driver, phases = text("evalai_driver.py.txt"), settings["challenge_phases"]
     truths = [tasks.part_of(bundle, phase["test_annotation_file"]) for phase in phases]
     folders: dict[str, Path | None] = {PACKAGES: None, TRUTH_FOLDER: None, "/challenge_work": None}
     return [
@@ -28,7 +27,7 @@ def tasks_in(bundle: Path, unpack: tasks.Unpacker) -> list[tasks.Task]:
             "/challenge_work",
             folders | {f"{PACKAGES}/challenge_1": package, f"{TRUTH_FOLDER}/{truth.name}": truth},
             "/challenge_submission",
-            printed_numbers,
+            tasks.printed_numbers,
             str(schema["default_order_by"]),
             larger,
             tasks.files_by_name([tasks.part_of(bundle, f"public_data_{phase['codename']}")]),

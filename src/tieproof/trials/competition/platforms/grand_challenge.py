@@ -14,8 +14,7 @@ from tieproof.errors import InputError
 from tieproof.kit import fits
 from tieproof.trials.competition.hosting import HostedPhase
 from tieproof.trials.competition.inspection import tasks
-from tieproof.trials.competition.platforms.files import WIDTH, Files, json_of, text_of
-from tieproof.trials.competition.platforms.layout import BundlePlan, Maker
+from tieproof.trials.competition.platforms.layout import WIDTH, BundlePlan, Files, Maker
 from tieproof.trials.competition.scoring import TRUTH
 from tieproof.trials.competition.truth import read_judgments
 
@@ -73,15 +72,15 @@ def tasks_in(bundle: Path, unpack: tasks.Unpacker) -> list[tasks.Task]:
     truths = sorted(path for path in bundle.glob(f"{PLAIN}*") if path.is_dir())
     if not truths:
         raise InputError(f"{bundle} has no folder {PLAIN} next to its Dockerfile. Put the truth there.")
-    within, command = _entry_of(text_of(bundle / "Dockerfile"))
-    if OURS in text_of(bundle / "evaluate.py"):
+    within, command = _entry_of(tasks.text_of(bundle / "Dockerfile"))
+    if OURS in tasks.text_of(bundle / "evaluate.py"):
         command += ["/input", "/output", TRUTH_FOLDER]  # replaced by other folders if bubblewrap is missing
     else:
         tasks.refuse_fixed_names(bundle, ("/input", "/output", TRUTH_FOLDER))
     parts = [path for path in bundle.iterdir() if path.is_file() and path.suffix in (".py", ".json", ".txt")]
     program = {f"{within}/{path.name}": path for path in parts}
     path = bundle / "phase_settings.json"
-    key = str(json_of(path)["score_jsonpath"]) if path.is_file() else None
+    key = str(tasks.json_of(path)["score_jsonpath"]) if path.is_file() else None
     return [
         tasks.Task(
             truth.name.removeprefix(PLAIN).strip("_") or "all",

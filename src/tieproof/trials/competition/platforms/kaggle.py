@@ -8,11 +8,9 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.kit import reading
-from tieproof.trials.competition import texts
 from tieproof.trials.competition.hosting import Hosted, HostedPhase
-from tieproof.trials.competition.inspection.tasks import HANDED_IN, Task, Unpacker, files_by_name
-from tieproof.trials.competition.platforms.files import LISTED, WIDTH, Files, last_line, printed_numbers
-from tieproof.trials.competition.platforms.layout import BundlePlan, bundle_of
+from tieproof.trials.competition.inspection import tasks
+from tieproof.trials.competition.platforms.layout import LISTED, WIDTH, BundlePlan, Files, bundle_of, text
 from tieproof.trials.competition.truth import GROUP, ID, LABEL, read_judgments, table
 
 USAGES = ("Public", "Private")  # the part that the leaderboard shows during the competition, and the one that decides
@@ -78,7 +76,7 @@ SAMPLES = ("data/sample_submission.csv", "sample_submission.csv")
 METRIC, PROGRAM = "/kaggle_metric", ("metric.py", "solution.csv")
 
 
-def tasks_in(bundle: Path, unpack: Unpacker) -> list[Task]:
+def tasks_in(bundle: Path, unpack: tasks.Unpacker) -> list[tasks.Task]:
     """One task for each part of the solution, Public and Private, or one for all of it."""
     path = bundle / "solution.csv"
     with reading(path, "a table (.csv)"), path.open(encoding="utf-8-sig", newline="") as file:
@@ -86,21 +84,31 @@ def tasks_in(bundle: Path, unpack: Unpacker) -> list[Task]:
     if "" in usages:
         raise InputError("solution.csv has a row without Usage. Give each row one, such as Public.")
     sample = next((bundle / each for each in SAMPLES if (bundle / each).is_file()), None)
-    public, driver = files_by_name([bundle / "data"]), texts.read("kaggle_driver.py.txt")
+    public, driver = tasks.files_by_name([bundle / "data"]), text("kaggle_driver.py.txt")
     return [
-        Task(
+        tasks.Task(
             usage,
             sample,
-            ["python3", "-c", driver, *(f"{METRIC}/{name}" for name in PROGRAM), HANDED_IN, usage, str(MOST_BYTES)],
+            [
+                "python3",
+                "-c",
+                driver,
+                *(f"{METRIC}/{name}" for name in PROGRAM),
+                tasks.HANDED_IN,
+                usage,
+                str(MOST_BYTES),
+            ],
             "/kaggle_work",
             {METRIC: None, "/kaggle_work": None, **{f"{METRIC}/{name}": bundle / name for name in PROGRAM}},
             "/kaggle_submission",
-            printed_numbers,
+            tasks.printed_numbers,
             "score",
             True,
             public,
             METRIC,
-            lambda program, run: last_line(run.out),  # what the metric returned; Kaggle shows nothing that it printed
+            lambda program, run: tasks.last_line(
+                run.out
+            ),  # what the metric returned; Kaggle shows nothing that it printed
         )
         for usage in usages
     ]
