@@ -137,9 +137,26 @@ def audit(
     1.0
 
     """
-    options = {**locals()}  # all that this function is given
-    del options["evaluator"], options["progress"]
     from tieproof.trials.audit.driver import examined
     from tieproof.trials.audit.examination import Options
 
-    return examined(evaluator, Options(**options), progress)
+    options = Options(
+        takes,
+        larger_is_better,
+        limits,
+        measure,
+        distance,
+        average,
+        pooled,
+        thresholds,
+        vary,
+        attacks,
+        skip,
+        items,
+        queries,
+        seed,
+        time_limit,
+        isolate,
+        thorough,
+    )
+    return examined(evaluator, options, progress)
