@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ NAMED = {
     "vectors": "several|maxsim",
     "lists of arrays": "several|maxsim",
 }
-ADVICE = "Pass", "Convert", "Leave", "Round"  # one of which begins what to do
+ADVICE = "Pass", "Convert", "Make", "Leave", "Round"  # one of which begins what to do
 
 
 def updated(rows: Any, distance: str) -> object:
@@ -40,6 +41,12 @@ def updated(rows: Any, distance: str) -> object:
 
 def recall(rows: Any, distance: str) -> object:
     return tp.neighbor_recall(FOUND, queries=rows, gallery=rows, k=1, distance=distance)
+
+
+def certified(rows: Any, distance: str) -> object:
+    with TemporaryDirectory() as folder:
+        tp.truth(rows, rows, 2, out=folder, distance=distance)
+        return tp.verify_truth(folder, rows, rows)
 
 
 CALLS: dict[str, tuple[Callable[[Any, str], object], str]] = {
@@ -53,8 +60,8 @@ CALLS: dict[str, tuple[Callable[[Any, str], object], str]] = {
     "Evaluator": (updated, "all"),
     "collisions": (lambda rows, distance: tp.collisions(rows, LABELS, distance=distance), "sparse"),
     "neighbor_recall": (recall, "sparse"),
-    "truth": (lambda rows, distance: tp.truth(rows, rows, 2, out="unused", distance=distance), ""),
-    "examine_truth": (lambda rows, distance: tp.examine_truth(FOUND, rows, rows, distance=distance), ""),
+    "truth": (certified, "sparse"),
+    "examine_truth": (lambda rows, distance: tp.examine_truth(FOUND, rows, rows, distance=distance), "sparse"),
     "fnmr_at_fmr": (lambda rows, distance: tp.fnmr_at_fmr(rows, LABELS, distance=distance), ""),
     "open_set": (
         lambda rows, distance: tp.open_set_identification(rows, LABELS, gallery=rows, gallery_labels=LABELS),
@@ -104,7 +111,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {
     "noise": (["noise", "{x}", "{x}", "labels.npy", "-d", "{d}"], ""),
     "pcf": (["pcf", "{x}"], ""),
     "confidence": (["confidence", "{x}", "labels.npy", "sure.npy", "-d", "{d}"], "all"),
-    "truth": (["truth", "{x}", "{x}", "-d", "{d}", "--out", "truth"], ""),
+    "truth": (["truth", "{x}", "{x}", "-d", "{d}", "--out", "truth"], "sparse"),
     "neighbor-recall": (
         ["neighbor-recall", "found.npy", "-k", "1", "--queries", "{x}", "--gallery", "{x}", "-d", "{d}"],
         "sparse",
