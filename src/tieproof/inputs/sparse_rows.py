@@ -328,7 +328,7 @@ def alignments(given: list[Any]) -> list[Callable[[SparseRows], SparseRows]]:
         width = max(rows.shape[1] for rows in given)
         return [partial(_aligned, kind, width, longest, None)] * len(given)
     terms = ordered(set().union(*(rows.vocabulary for rows in given)), "embeddings")
-    numbers = range(len(terms))
+    numbers: Sequence[int] = range(len(terms))
     if terms and not isinstance(terms[0], str) and terms[0] >= 0 and terms[-1] < MOST_TERMS:
         numbers = [int(term) for term in terms]
     place, width = dict(zip(terms, numbers, strict=True)), max(numbers, default=0) + 1
