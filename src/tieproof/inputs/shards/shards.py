@@ -72,8 +72,9 @@ def open(paths: Paths, labels: Paths | None = None, *, groups: Paths | None = No
     paths : a folder, a pattern such as "gallery/*.parquet", or a list of these and of files
         Local files, or URLs such as "s3://bucket/gallery/*.parquet" (extra `remote`, and the library of that
         storage). Files end in .npy, .fbin, .u8bin, .i8bin, .fvecs, .bvecs, .parquet (a column of lists), .h5, .hdf5
-        or .safetensors; those of sparse rows in .csr, .npz, .jsonl or .parquet, are read once when they are opened,
-        and later, but for .csr, each as a whole. Name one of several arrays or columns in each file after a colon: "gallery/*.parquet:vector".
+        or .safetensors; of sparse rows, in .csr, .npz, .jsonl or .parquet: these are read once when they are opened,
+        and later, but for .csr, each as a whole. Name one of several arrays or columns in each file after a colon:
+        "gallery/*.parquet:vector".
         The files of a folder or a pattern are sorted in natural order (part-2 before part-10); a list keeps its
         order. Rows are numbered consecutively from the first file to the last.
     labels : a name, or files
