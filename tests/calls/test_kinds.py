@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,17 @@ def recall(rows: Any, distance: str) -> object:
     return tp.neighbor_recall(FOUND, queries=rows, gallery=rows, k=1, distance=distance)
 
 
+def certified(rows: Any, distance: str) -> object:
+    with TemporaryDirectory() as folder:
+        tp.truth(rows, rows, 2, out=folder, distance=distance)
+        return tp.verify_truth(folder, rows, rows)
+
+
+def in_parts(rows: Any, distance: str) -> object:
+    with TemporaryDirectory() as folder:
+        return tp.evaluate(rows, LABELS, distance=distance, checkpoint=f"{folder}/parts")
+
+
 CALLS: dict[str, tuple[Callable[[Any, str], object], str]] = {
     "evaluate": (lambda rows, distance: tp.evaluate(rows, LABELS, distance=distance), "all"),
     "evaluate a gallery": (
@@ -53,8 +65,8 @@ CALLS: dict[str, tuple[Callable[[Any, str], object], str]] = {
     "Evaluator": (updated, "all"),
     "collisions": (lambda rows, distance: tp.collisions(rows, LABELS, distance=distance), "sparse"),
     "neighbor_recall": (recall, "sparse"),
-    "truth": (lambda rows, distance: tp.truth(rows, rows, 2, out="unused", distance=distance), ""),
-    "examine_truth": (lambda rows, distance: tp.examine_truth(FOUND, rows, rows, distance=distance), ""),
+    "truth": (certified, "sparse"),
+    "examine_truth": (lambda rows, distance: tp.examine_truth(FOUND, rows, rows, distance=distance), "sparse"),
     "fnmr_at_fmr": (lambda rows, distance: tp.fnmr_at_fmr(rows, LABELS, distance=distance), ""),
     "open_set": (
         lambda rows, distance: tp.open_set_identification(rows, LABELS, gallery=rows, gallery_labels=LABELS),
@@ -72,10 +84,7 @@ CALLS: dict[str, tuple[Callable[[Any, str], object], str]] = {
         lambda rows, distance: tp.evaluate(rows, LABELS, distance=distance, precision="float16"),
         "",
     ),
-    "evaluate on a cluster": (
-        lambda rows, distance: tp.evaluate(rows, LABELS, distance=distance, checkpoint="unused"),
-        "",
-    ),
+    "evaluate in parts": (in_parts, "sparse"),
     "evaluate cityblock": (lambda rows, distance: tp.evaluate(rows, LABELS, distance="cityblock"), ""),
     "nearest hamming": (lambda rows, distance: tp.nearest(rows, k=1, distance="hamming"), ""),
     "credible_retrieval": (lambda rows, distance: tp.confidence.credible_retrieval(rows, ROWS, LABELS), ""),
@@ -104,7 +113,7 @@ COMMANDS: dict[str, tuple[list[str], str]] = {
     "noise": (["noise", "{x}", "{x}", "labels.npy", "-d", "{d}"], ""),
     "pcf": (["pcf", "{x}"], ""),
     "confidence": (["confidence", "{x}", "labels.npy", "sure.npy", "-d", "{d}"], "all"),
-    "truth": (["truth", "{x}", "{x}", "-d", "{d}", "--out", "truth"], ""),
+    "truth": (["truth", "{x}", "{x}", "-d", "{d}", "--out", "truth"], "sparse"),
     "neighbor-recall": (
         ["neighbor-recall", "found.npy", "-k", "1", "--queries", "{x}", "--gallery", "{x}", "-d", "{d}"],
         "sparse",

@@ -17,15 +17,15 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 8_937,
+    "inputs": 9_143,
     "distances": 4_563,
     "engine": 4_718,
     "native": 845,
     "measures": 6_235,
     "show": 1_494,
-    "evaluation": 7_708,
-    "analyses": 9_242,
-    "trials": 11_547,
+    "evaluation": 7_706,
+    "analyses": 9_268,
+    "trials": 11_564,
     "compat": 2_693,
     "integrations": 2_440,
     "cli": 2_982,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 64_304
+LINES_OF_SOURCE = 64_551
 LINES_OF_KERNELS = 7_930
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_338
+LINES_OF_TESTS = 67_681
 
 
 def lines_in(folder: Path, *endings: str) -> int:

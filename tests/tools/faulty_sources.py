@@ -38,12 +38,12 @@ class Faulty(ArraySource):
     def over(cls, array: Array, folder: Path) -> Any:
         return cls(array, np.array([0, len(array) // 2, len(array)]), folder)
 
-    def read(self, start: int, stop: int) -> Array:
+    def read(self, start: int, stop: int) -> Any:
         if self.is_armed():
             self.go_wrong()
         return super().read(start, stop)
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Array:
+    def take(self, rows: npt.NDArray[np.int64]) -> Any:
         if self.is_armed():
             self.go_wrong()
         return super().take(rows)

@@ -299,7 +299,7 @@ class Evaluator:
 
 def _kept(rows: Any, name: str) -> Any:
     """A copy of sparse rows, checked; dictionaries remain, because terms have numbers only among all batches."""
-    checked = as_sparse(rows, name, {})
+    checked = as_sparse(rows, name)
     if sparse_form(rows) != DICTIONARIES:
         return joined([checked])
     copies = np.empty(len(rows), dtype=object)

@@ -33,7 +33,6 @@ from tieproof.inputs.judgments import Judgments
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.multi_vectors import MultiVectors
 from tieproof.inputs.options import Precision, check_choice, find_format, parse_memory, parse_threads
-from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.confidence.inputs import as_column
 from tieproof.ties import Parts
@@ -68,10 +67,10 @@ def _in_parts(
 def _as_counted(problem: Problem | ShardedProblem, in_parts: bool) -> Problem | ShardedProblem:
     """Return the problem with all rows in memory if they fit, or if it has to be counted in parts, with none."""
     if in_parts:
-        if isinstance(problem.queries, MultiVectors | SparseRows):
+        if isinstance(problem.queries, MultiVectors):
             raise InputError(
-                "Sparse rows and items of several vectors cannot be counted part by part, as with cluster= and "
-                "checkpoint=. Leave both out.",
+                "Items of several vectors cannot be counted part by part, as with cluster= and checkpoint=. Leave "
+                "both out.",
                 "embeddings",
             )
         problem = as_sharded(problem)

@@ -32,7 +32,7 @@ from tieproof.inputs.readers.columns import vectors_of
 from tieproof.inputs.relevance import Excluded, Exclusions, Relevance
 from tieproof.inputs.relevance_by_labels import Unjudged, by_labels
 from tieproof.inputs.shards.source import ArraySource, RankedRows
-from tieproof.inputs.sparse_rows import SparseRows, as_sparse, is_sparse, of_one_width
+from tieproof.inputs.sparse_rows import SparseRows, alignments, as_sparse, is_sparse
 from tieproof.ties import Array
 
 ANY_KIND = SparseRows, MultiVectors  # the kinds of rows beside arrays, of calls that take all of them
@@ -142,13 +142,12 @@ def make_search(
                 found.append(read(rows, name))
         return found
 
-    vocabulary: dict[Any, int] = {}
-    read = partial(as_rows, vocabulary=vocabulary if SparseRows in kinds else None)
-    passed = [side.embeddings for side in (queries, gallery)[: len(names)]]
-    given = of_one_width(each(read, *passed), passed, len(vocabulary))
-    sparse = isinstance(given[0], SparseRows)
+    read = partial(as_rows, sparse=SparseRows in kinds)
+    given = each(read, *(side.embeddings for side in (queries, gallery)[: len(names)]))
+    sparse = alignments(given)
     if sparse:
         _check_sparse(kind, called, rounding)
+        given = [_either(rows, align) for rows, align in zip(given, sparse, strict=True)]
     own, items = given[0], given[-1]
     if len(items.shape) == len(own.shape) == 2 and items.shape[1] != own.shape[1]:
         raise InputError(
@@ -266,10 +265,10 @@ def _check_sparse(kind: Distance | DistanceFunction, called: str, rounding: Bina
         raise InputError("precision takes no sparse rows. Round their weights first, and leave it out.", "precision")
 
 
-def as_rows(values: Any, name: str, vocabulary: dict[Any, int] | None) -> Any:
-    """Return an array, other items (sparse rows with a `vocabulary` of terms), or rows that are read later."""
-    if vocabulary is not None and is_sparse(values):
-        return as_sparse(values, name, vocabulary)
+def as_rows(values: Any, name: str, sparse: bool) -> Any:
+    """Return an array, other items (sparse rows if the call takes them), or rows that are read later."""
+    if sparse and is_sparse(values):
+        return as_sparse(values, name)
     if is_multi_vectors(values):
         return as_multi_vectors(values, name)
     is_read = not isinstance(values, np.ndarray) and is_source(values)
@@ -277,14 +276,14 @@ def as_rows(values: Any, name: str, vocabulary: dict[Any, int] | None) -> Any:
 
 
 def _rows_in_memory(rows: Embeddings | RankedRows) -> Embeddings:
-    return np.empty((0, rows.shape[1]), dtype=rows.dtype) if isinstance(rows, RankedRows) else rows
+    return rows.take(np.arange(0)) if isinstance(rows, RankedRows) else rows
 
 
 def _as_ranked(rows: Embeddings | RankedRows, name: str) -> RankedRows:
     """Return rows that are read when they are needed; an array must be finite."""
     if isinstance(rows, RankedRows):
         return rows
-    return RankedRows.of(ArraySource.of(as_finite_embeddings(rows, name)), np.asarray)
+    return RankedRows.of(ArraySource.of(rows if isinstance(rows, SparseRows) else as_finite_embeddings(rows, name)))
 
 
 def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance | DistanceFunction:
@@ -301,7 +300,11 @@ def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance 
 
 def _ranked_by(kind: Distance | DistanceFunction, rows: Any, name: str, bits: int | None) -> Embeddings | RankedRows:
     """Convert embeddings to the form that the distance ranks; a function gets them as they are."""
-    convert = partial(_converted, kind, name, bits)
+    return _either(rows, partial(_converted, kind, name, bits))
+
+
+def _either(rows: Any, convert: Callable[[Any], Any]) -> Any:
+    """Return converted rows, now or when they are read."""
     return RankedRows.of(rows, convert) if is_source(rows) else convert(rows)
 
 

@@ -52,8 +52,9 @@ def _with_any_alignment(values: Any, name: str) -> Array:
     if form:
         raise InputError(
             f"The {name} must not be {form}. Make dense rows, as .toarray() and .to_dense() do. Only tp.evaluate, "
-            "tp.nearest, tp.knn_accuracy, tp.collisions, tp.neighbor_recall and Evaluator rank sparse embeddings: "
-            "one matrix of all rows (scipy.sparse.vstack, torch.stack), or dictionaries."
+            "tp.nearest, tp.truth, tp.examine_truth, tp.knn_accuracy, tp.collisions, tp.neighbor_recall and "
+            "Evaluator rank sparse embeddings: one matrix of all rows (scipy.sparse.vstack, torch.stack), or "
+            "dictionaries."
         )
     if isinstance(values, np.ndarray):
         return np.asarray(values)

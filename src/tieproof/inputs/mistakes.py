@@ -8,7 +8,7 @@ from tieproof.errors import InputError, warn
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.identities import Words
 from tieproof.inputs.lists import LabeledRows
-from tieproof.inputs.multi_vectors import MultiVectors
+from tieproof.inputs.multi_vectors import MultiVectors, different
 from tieproof.inputs.relevance import Exclusions
 from tieproof.inputs.relevance_by_labels import Labels, Unjudged
 from tieproof.inputs.shards.source import RankedRows
@@ -47,7 +47,8 @@ def warn_of_queries_in_gallery(
         same = type(gallery) is type(queries) and queries.same_as(gallery)
     else:
         same = _equal_rows(queries, gallery)
-        same = same and not _equal_rows(queries, np.broadcast_to(queries[:1], queries.shape))
+        of_array = same and not getattr(queries, "usual", 0)
+        same = same and not (of_array and _equal_rows(queries, np.broadcast_to(queries[:1], queries.shape)))
     if not same:
         return
     if all(_counts(relevance, query, query) for query in some_of(relevance.n_queries)):
@@ -59,10 +60,10 @@ def warn_of_queries_in_gallery(
 
 
 def _equal_rows(array: Embeddings | RankedRows, other: Embeddings | RankedRows) -> bool:
-    size = max(1, BLOCK // array.shape[1])
+    size = max(1, BLOCK // (getattr(array, "usual", 0) or array.shape[1]))
     starts = [0, *range(CHECKED_ROWS, len(array), size)]
     return all(
-        np.array_equal(array[start:stop], other[start:stop])
+        not different(array[start:stop], other[start:stop]).any()
         for start, stop in zip(starts, [*starts[1:], len(array)], strict=True)
     )
 
@@ -123,8 +124,12 @@ def warn_of_other_order(
     listed = ids[some, :CHECKED_ROWS]
     if distance not in ("cosine", "euclidean", "dot") or len(some) * (listed.shape[1] - 1) < FEWEST_STEPS:
         return
-    own = queries(some)[:, None].astype(np.float64)
-    items = gallery(listed.ravel()).astype(np.float64).reshape(*listed.shape, -1)
+    rows, others = queries(some), gallery(listed.ravel())
+    if isinstance(rows, SparseRows):
+        pairs = np.arange(listed.size)
+        rows, others = rows.aligned(pairs // listed.shape[1], others, pairs)
+    own = rows.astype(np.float64).reshape(len(some), -1, rows.shape[1])
+    items = others.astype(np.float64).reshape(*listed.shape, -1)
     with np.errstate(all="ignore"):  # what overflows is in no order
         squares, product = ((own**2).sum(axis=-1), (items**2).sum(axis=-1)), (own * items).sum(axis=-1)
         extent = (squares[0] + squares[1]).max(axis=1, keepdims=True)

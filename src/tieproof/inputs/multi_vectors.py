@@ -187,7 +187,9 @@ def joined(parts: Sequence[Any]) -> Any:
 
 def different(some: Any, others: Any) -> BoolArray:
     """Whether each row, sparse or dense, or item of several vectors, differs from the other one in its place."""
-    if isinstance(some, MultiVectors | SparseRows):
+    if isinstance(some, SparseRows):
+        return some.differ(others)
+    if isinstance(some, MultiVectors):
         pairs = ((some[place : place + 1], others[place : place + 1]) for place in range(len(some)))
         return np.array([not one.same_as(other) for one, other in pairs], dtype=np.bool_)
     return np.asarray((some != others).any(axis=tuple(range(1, some.ndim))))

@@ -1,16 +1,17 @@
 """`SparseRows`: rows of which only the entries that are not zero are kept, as learned sparse models return them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import DICTIONARIES, LARGEST, as_numbers, is_tensor, sparse_form
+from tieproof.inputs.arrays import LARGEST, as_numbers, is_tensor, sparse_form
 from tieproof.inputs.relevance import ranges
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import cut
-from tieproof.ties import Array, IntArray, SmallIntArray
+from tieproof.ties import Array, BoolArray, IntArray, SmallIntArray
 
 MOST_TERMS = 2**31 - 1
 """The most dimensions of sparse rows, whose numbers take 32 bits."""
@@ -46,12 +47,20 @@ class SparseRows:
     terms, values : (entries,) the dimension and the number of each entry; numbers are float32 or float64
     shape : the numbers of rows and of dimensions
     longest : at least the number of entries of each row, and 1
+    vocabulary : the terms of dictionaries in ascending order, of which each dimension is one; None: of other rows,
+        and of rows that `alignments` gave the dimensions of both sides
     """
 
     def __init__(
-        self, starts: IntArray, terms: SmallIntArray, values: Array, width: int, longest: int | None = None
+        self,
+        starts: IntArray,
+        terms: SmallIntArray,
+        values: Array,
+        width: int,
+        longest: int | None = None,
+        vocabulary: list[Any] | None = None,
     ) -> None:
-        self.starts, self.terms, self.values = starts, terms, values
+        self.starts, self.terms, self.values, self.vocabulary = starts, terms, values, vocabulary
         self.shape = len(starts) - 1, width
         self.longest = longest or max(1, int(np.diff(starts).max(initial=0)))
 
@@ -71,6 +80,11 @@ class SparseRows:
         return self.entries.nbytes
 
     @property
+    def usual(self) -> int:
+        """How many entries a row has on average, rounded up, and at least one."""
+        return max(1, -(-self.size // max(1, len(self))))
+
+    @property
     def entries(self) -> Terms:
         """The entries of all rows."""
         return Terms(self.starts, self.terms, self.values)
@@ -83,9 +97,12 @@ class SparseRows:
         """Some rows."""
         chosen = np.arange(len(self))[rows]
         length, entries = self.entries_of(chosen)
-        return SparseRows(
-            np.append(0, np.cumsum(length)), self.terms[entries], self.values[entries], self.shape[1], self.longest
-        )
+        starts, parts = np.append(0, np.cumsum(length)), (self.terms[entries], self.values[entries])
+        return SparseRows(starts, *parts, self.shape[1], self.longest, self.vocabulary)
+
+    def any(self, axis: int) -> BoolArray:
+        """Whether each row has an entry, as a method of arrays tells by the axis 1."""
+        return np.asarray(np.diff(self.starts) > 0)
 
     def entries_of(self, rows: IntArray) -> tuple[IntArray, slice | IntArray]:
         """Return the numbers of entries of some rows, and which entries these are."""
@@ -122,11 +139,6 @@ class SparseRows:
         align_terms(self.entries, others.entries, rows, columns, x, y)
         return x, y
 
-    def astype(self, dtype: Any) -> "SparseRows":
-        """Convert the numbers to another type."""
-        values = self.values.astype(dtype, copy=False)
-        return SparseRows(self.starts, self.terms, values, self.shape[1], self.longest)
-
     def transposed(self) -> "SparseRows":
         """The columns as rows."""
         order = np.argsort(self.terms, kind="stable")
@@ -134,22 +146,29 @@ class SparseRows:
         starts = np.append(0, np.cumsum(np.bincount(self.terms, minlength=self.shape[1])))
         return SparseRows(starts, row[order], self.values[order], len(self))
 
-    def wider(self, width: int, longest: int) -> "SparseRows":
-        """The rows among so many dimensions, beside others that have so many entries."""
-        return SparseRows(self.starts, self.terms, self.values, width, longest)
-
     def followed_by(self, others: "Sequence[SparseRows]") -> "SparseRows":
         """Return a copy of these rows and others of the same dimensions, one after the other."""
         parts = [self, *others]
         starts = np.append(0, np.cumsum(np.concatenate([np.diff(part.starts) for part in parts])))
         terms, values = (np.concatenate([getattr(part, name) for part in parts]) for name in ("terms", "values"))
-        return SparseRows(starts, terms, values, self.shape[1])
+        longest = max(part.longest for part in parts)
+        return SparseRows(starts, terms, values, self.shape[1], longest, self.vocabulary)
 
     def same_as(self, other: "SparseRows") -> bool:
         """Whether both have the same rows in the same order."""
         return all(
             np.array_equal(getattr(self, each), getattr(other, each)) for each in ("starts", "terms", "values")
         )
+
+    def differ(self, others: "SparseRows") -> BoolArray:
+        """Whether each row differs from the other one in its place."""
+        differ = np.asarray(np.diff(self.starts) != np.diff(others.starts))
+        same = np.flatnonzero(~differ)
+        (length, one), (_, other) = self.entries_of(same), others.entries_of(same)
+        row = np.repeat(same, length)
+        wrong = (self.terms[one] != others.terms[other]) | (self.values[one] != others.values[other])
+        differ[row[wrong]] = True
+        return differ
 
     def __repr__(self) -> str:
         """The numbers of rows, dimensions and entries."""
@@ -166,15 +185,12 @@ def is_sparse(values: Any) -> bool:
     return sparse_form(values) != "" and (hasattr(values, "tocsr") or not hasattr(values, "toarray"))
 
 
-def as_sparse(values: Any, name: str, vocabulary: dict[Any, int]) -> SparseRows:
-    """Check and convert sparse rows.
-
-    vocabulary : the number of each term of dictionaries, which both sides share
-    """
+def as_sparse(values: Any, name: str) -> SparseRows:
+    """Check and convert sparse rows."""
     if isinstance(values, SparseRows):
         return values
     if isinstance(values, list | tuple | np.ndarray):
-        return _from_dictionaries(values, name, vocabulary)
+        return _from_dictionaries(values, name)
     if len(values.shape) != 2 or (is_tensor(values) and (values.dense_dim() or "_bs" in str(values.layout))):
         raise InputError(
             f"The {name} must be a matrix of single entries, without blocks and dense dimensions, not "
@@ -198,28 +214,38 @@ def _from_torch(values: Any, name: str) -> SparseRows:
     return of_parts(*parts, tuple(rows.shape), name, repeated)
 
 
-def _from_dictionaries(values: Any, name: str, vocabulary: dict[Any, int]) -> SparseRows:
+def _from_dictionaries(values: Any, name: str) -> SparseRows:
     starts = np.cumsum([0, *map(len, values)])
-    names = [term for row in values for term in row]
-    numbers = [vocabulary.setdefault(term, len(vocabulary)) for term in names]
-    if not all(isinstance(term, str) for term in vocabulary) and any(
-        isinstance(term, bool) or not isinstance(term, int | np.integer) for term in vocabulary
-    ):
-        raise InputError(
-            f"The {name} must have terms that are all strings or all integers, on both sides. Convert the others."
-        )
+    vocabulary = ordered({term for row in values for term in row}, name)
+    place = {term: at for at, term in enumerate(vocabulary)}
+    numbers = [place[term] for row in values for term in row]
     weights = [weight for row in values for weight in row.values()]
     data = as_numbers(weights, "weights") if weights else np.zeros(0)
     if data.ndim > 1:
         raise InputError(f"The {name} must have one number for each term. Pass dictionaries {{term: weight}}.")
-    width = max(1, len(vocabulary))
-    return of_parts(starts, np.array(numbers, dtype=np.int64), data, (len(values), width), name)
+    rows = of_parts(starts, np.array(numbers, dtype=np.int64), data, (len(values), max(1, len(vocabulary))), name)
+    rows.vocabulary = vocabulary
+    return rows
 
 
-def of_parts(starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated: bool = False) -> SparseRows:
+def ordered(terms: set[Any], name: str) -> list[Any]:
+    """Return the terms of dictionaries in ascending order; all must be strings, or all integers."""
+    strings = sum(isinstance(term, str) for term in terms)
+    integers = sum(isinstance(term, int | np.integer) and not isinstance(term, bool) for term in terms)
+    if len(terms) not in (strings, integers):
+        raise InputError(
+            f"The {name} must have terms that are all strings or all integers, on both sides. Convert the others."
+        )
+    return sorted(terms)
+
+
+def of_parts(
+    starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated: bool = False, before: int = 0
+) -> SparseRows:
     """Return rows with ascending terms and without zeros; refuse what is not finite, repeated, or not exact.
 
     repeated : whether some terms are known to have been repeated
+    before : how many rows of the same file are before these
     """
     if data.dtype.kind not in "fiub" or data.dtype.itemsize > 8:
         raise InputError(
@@ -248,8 +274,9 @@ def of_parts(starts: Any, terms: Any, data: Any, shape: Any, name: str, repeated
     if not finite:
         bad = int(np.argmin(np.isfinite(data)))
         raise InputError(
-            f"The {name} must contain only finite numbers, but row {np.searchsorted(starts, bad, side='right') - 1} "
-            f"contains {data[bad]}. Find out why the model returned it, and leave the row out or repair it."
+            f"The {name} must contain only finite numbers, but row "
+            f"{before + np.searchsorted(starts, bad, side='right') - 1} contains {data[bad]}. Find "
+            "out why the model returned it, and leave the row out or repair it."
         )
     if not ascending:
         terms, data = terms.copy(), data.copy()
@@ -290,26 +317,50 @@ def _look_at(starts: IntArray, terms: Array, data: Array, width: int) -> tuple[b
     return inside, finite, falls == int(np.count_nonzero(terms[first] <= terms[first - 1])), nonzero
 
 
-def of_one_width(given: list[Any], passed: list[Any], width: int) -> list[Any]:
-    """The rows of both sides, if one side is sparse: both must be, and get one type and the larger length of a row.
+def alignments(given: list[Any]) -> list[Callable[[SparseRows], SparseRows]]:
+    """For each side, the function that gives its rows the dimensions and the type of both; none if no side is sparse.
 
-    passed : both sides as they were passed
-    width : the number of terms in dictionaries, of which the side that was read first may not know all
+    Integers are the dimensions of their terms, unless one takes more than 32 bits; the places of strings in
+    alphabetical order are. So neither the order of rows nor the form in which they come is seen in them.
     """
-    if not any(isinstance(rows, SparseRows) for rows in given):
-        return given
-    if not all(isinstance(rows, SparseRows) for rows in given):
+    if not any(getattr(rows, "longest", 0) for rows in given):
+        return []
+    if not all(getattr(rows, "longest", 0) for rows in given):
         raise InputError(
             "The queries and the gallery must both be sparse, or both be dense. Convert the dense side by "
             "scipy.sparse.csr_array(rows).",
             ("embeddings", "gallery"),
         )
-    if len({sparse_form(rows) == DICTIONARIES for rows in passed}) > 1:
+    if len({rows.vocabulary is None for rows in given}) > 1:
         raise InputError(
             "Only one side is dictionaries, whose terms do not say which columns of the other side are theirs. Pass "
             "both sides as dictionaries, or both as matrices with the same columns.",
             ("embeddings", "gallery"),
         )
-    longest = max(rows.longest for rows in given)
-    kind = np.result_type(*(rows.dtype for rows in given))
-    return [rows.astype(kind).wider(max(rows.shape[1], width), longest) for rows in given]
+    longest, kind = max(rows.longest for rows in given), np.result_type(*(rows.dtype for rows in given))
+    if given[0].vocabulary is None:
+        width = max(rows.shape[1] for rows in given)
+        return [partial(_aligned, kind, width, longest, None)] * len(given)
+    terms = ordered(set().union(*(rows.vocabulary for rows in given)), "embeddings")
+    numbers: Sequence[int] = range(len(terms))
+    if terms and not isinstance(terms[0], str) and terms[0] >= 0 and terms[-1] < MOST_TERMS:
+        numbers = [int(term) for term in terms]
+    place, width = dict(zip(terms, numbers, strict=True)), max(numbers, default=0) + 1
+    return [partial(_aligned, kind, width, longest, _numbers_of(rows.vocabulary, place)) for rows in given]
+
+
+def _numbers_of(vocabulary: list[Any], place: dict[Any, int]) -> SmallIntArray:
+    return np.array([place[term] for term in vocabulary], dtype=np.int32)
+
+
+def _aligned(kind: Any, width: int, longest: int, numbers: SmallIntArray | None, rows: SparseRows) -> SparseRows:
+    terms = rows.terms if numbers is None else numbers[rows.terms]
+    return SparseRows(rows.starts, terms, rows.values.astype(kind, copy=False), width, longest)
+
+
+def among_terms(rows: SparseRows, vocabulary: list[Any] | None) -> SparseRows:
+    """Return rows of one file of several with the dimensions of all files, whose terms these are."""
+    if vocabulary is None or rows.vocabulary is None:
+        return rows
+    numbers = _numbers_of(rows.vocabulary, {term: at for at, term in enumerate(vocabulary)})
+    return SparseRows(rows.starts, numbers[rows.terms], rows.values, len(vocabulary), rows.longest, vocabulary)

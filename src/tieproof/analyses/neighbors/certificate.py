@@ -31,6 +31,7 @@ from tieproof.whole_files import atomic_write
 
 NAME, ARRAYS = "certificate.json", "truth.npz"  # the files that every folder of true neighbors has
 WHAT, VERSION = "true neighbors", 1
+SPARSE = "sparse "  # what the type of sparse rows begins with
 
 # The arrays of truth.npz; `neighbors` and `distances` have the names that other readers expect.
 FIELDS = ("neighbors", "distances", "nearer", "tie_starts", "tie_indptr", "tie_ids", "n_ties", "duplicates")
@@ -57,6 +58,9 @@ class RowsMeant:
     def of(cls, rows: RowSource, digests: Words) -> "RowsMeant":
         """Return the description of rows that have these digests."""
         count, width = rows.shape
+        if rows.usual:
+            fingerprint = Digests("sparse rows", (digests,)).hashed().fingerprint
+            return cls(count, width, f"{SPARSE}{rows.dtype.name}", fingerprint, hash_of(digests))
         fingerprint = Digests("rows", (digests,), (width,)).hashed().fingerprint
         return cls(count, width, rows.dtype.name, fingerprint, hash_of(digests))
 

@@ -151,7 +151,7 @@ def examine_truth(
     ----------
     truth : (q, m) integers
         The ids of the neighbors, nearest first: positions in the gallery.
-    queries, gallery : (q, d) and (n, d), arrays or shards
+    queries, gallery : (q, d) and (n, d), arrays, sparse rows or shards
         The vectors. Shards are read piece by piece, as in `truth`.
     k : whole number
         How many ids of each list are examined. Default: all.

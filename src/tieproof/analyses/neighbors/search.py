@@ -84,7 +84,7 @@ class SearchInParts(NamedTuple):
             size, most = for_workers(n_queries, n_items, size, most, PARTS_EACH * workers)
         pieces = list(groups_of(problem.items.source.bounds.tolist(), most))
         longest = max(stop - start for start, stop in pieces)
-        size = min(size, max(QUERIES, STORED // (longest * problem.items.shape[1])))
+        size = min(size, max(QUERIES, STORED // (longest * (problem.items.usual or problem.items.shape[1]))))
         return cls(problem, k, size, pieces)
 
     @property
@@ -172,8 +172,7 @@ def searched(search: SearchInParts, part: Part, progress: Progress = unseen) -> 
     if is_array(problem.items):
         items = problem.items.read(start, stop)
     else:
-        items = np.empty((stop - start, problem.items.shape[1]), dtype=problem.items.dtype)
-        problem.items.fill(start, stop, items, min(BLOCK_BYTES, problem.whole.budget.memory // READINGS))
+        items = problem.items.held(start, stop, most=min(BLOCK_BYTES, problem.whole.budget.memory // READINGS))
         beside += len(items)
     budget = replace(beside_rows(problem, 0), memory=beside_rows(problem, 0).memory - beside * problem.row_bytes)
     among = search.among(queries, items, budget, part)

@@ -1,5 +1,6 @@
 """`Sides`: the queries and the gallery of a search, their digests, and how many items are equal to earlier ones."""
 
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -16,9 +17,11 @@ from tieproof.evaluation.evaluated import hash_of
 from tieproof.inputs.arrays import BLOCK_BYTES, as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words
 from tieproof.inputs.judgments import excluded_pairs
+from tieproof.inputs.multi_vectors import different
 from tieproof.inputs.relevance import NOTHING, Excluded
 from tieproof.inputs.relevance_by_labels import Unjudged
-from tieproof.inputs.shards.source import ArraySource, RowSource
+from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
+from tieproof.inputs.sparse_rows import SparseRows, alignments, as_sparse, is_sparse
 
 ORDER = "The queries come first, and then the gallery."  # what to say if both sides are probably swapped
 
@@ -31,9 +34,13 @@ class Sides(NamedTuple):
 
     @classmethod
     def of(cls, queries: Any, gallery: Any) -> "Sides":
-        """Check both sides, which are arrays of finite numbers or shards."""
-        items = _as_source(gallery, "gallery")
-        return cls(_as_source(queries, "queries"), items)
+        """Check both sides, which are arrays of finite numbers, sparse rows or shards."""
+        given = [_as_source(gallery, "gallery"), _as_source(queries, "queries")][::-1]
+        with calling({"embeddings": "queries"}):
+            align = alignments([side.array if type(side) is ArraySource else side for side in given])
+        if align:
+            given = [_aligned(side, convert) for side, convert in zip(given, align, strict=True)]
+        return cls(*given)
 
     def search(
         self, distance: Any, bits: int | None, budget: Budget, excluded: Excluded = NOTHING
@@ -42,7 +49,7 @@ class Sides(NamedTuple):
         with calling({"embeddings": "queries"}):
             rows, items = (problems.ArgumentSide(side.array if type(side) is ArraySource else side) for side in self)
             among = partial(Unjudged.of, excluded=excluded)
-            search = problems.make_search(rows, items, distance, budget, bits=bits, among=among)
+            search = problems.make_search(rows, items, distance, budget, bits=bits, among=among, kinds=(SparseRows,))
             problems.warn_of_copies(search)
             return problems.as_sharded(search)
 
@@ -66,7 +73,13 @@ def _as_source(values: Any, name: str) -> RowSource:
         rows: RowSource = getattr(values, "rows", values)
         return rows
     with about(name), calling({"embeddings": name}):
-        return ArraySource.of(as_finite_embeddings(values, name))
+        of_arrays = as_sparse if is_sparse(values) else as_finite_embeddings
+        return ArraySource.of(of_arrays(values, name))
+
+
+def _aligned(side: RowSource, convert: Callable[[SparseRows], SparseRows]) -> RowSource:
+    """Sparse rows with the dimensions of both sides."""
+    return ArraySource.of(convert(side.array)) if type(side) is ArraySource else RankedRows.of(side, convert)
 
 
 def spans_of(source: RowSource) -> list[Span]:
@@ -104,7 +117,7 @@ def duplicates_of(source: RowSource, digests: Words) -> int:
         equal = np.zeros(len(order), dtype=np.bool_)
         for start, stop in spans_between(len(order), rows_in(BLOCK_BYTES, source)):
             rows, leaders = source.take(order[start:stop]), source.take(leader[start:stop])
-            equal[start:stop] = (rows == leaders).all(axis=1)
+            equal[start:stop] = ~different(rows, leaders)
         duplicates += int(equal.sum())
         # What is left has the digest of another row by chance; of each digest, the first one leads now.
         order, group = order[~equal], group[~equal]

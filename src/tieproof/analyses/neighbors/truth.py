@@ -62,9 +62,9 @@ def truth(
 
     Parameters
     ----------
-    queries : (q, d) floats, integers or bools of at most 64 bits, or shards
+    queries : (q, d) floats, integers or bools of at most 64 bits, sparse rows as in `evaluate`, or shards
         The queries.
-    gallery : (n, d), or shards
+    gallery : (n, d), sparse rows, or shards
         The items; the ids of the neighbors are their positions. Shards (`tieproof.open`) are read piece by piece, as
         many rows at a time as half of the memory holds.
     k : whole number
@@ -144,6 +144,11 @@ def truth(
     budget = budget_of(memory, threads, cluster)
     sides = Sides.of(queries, gallery)
     n_queries, n_items = (side.shape[0] for side in sides)
+    if sides.gallery.usual and "hdf5" in names:
+        raise InputError(
+            "A file .hdf5 of ann-benchmarks contains the vectors, which must not be sparse rows. Leave hdf5 out.",
+            "formats",
+        )
     if n_queries >= MANY_TIMES * n_items:
         warn(f"There are {n_queries:,} queries, but only {count(n_items, 'item')}. {ORDER}")
     excluded = sides.excluded(exclude)

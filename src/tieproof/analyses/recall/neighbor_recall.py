@@ -160,7 +160,7 @@ def neighbor_recall(
     lists = as_found(found, distances, known.n_items)
     with about("found"):
         check_count(len(lists.ids), "found lists", known.n_queries, "queries" if truth is None else "true lists")
-    if ranked is not None and ranked.gallery is not None and not isinstance(ranked.queries, SparseRows):
+    if ranked is not None and ranked.gallery is not None:
         own, items = ranked.queries, ranked.gallery
         warn_of_other_order(lambda rows: own[rows], lambda rows: items[rows], lists.ids, ranked.called)
     largest, width = max(cutoffs), lists.ids.shape[1]

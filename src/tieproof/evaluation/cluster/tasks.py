@@ -10,7 +10,8 @@ from tieproof.engine.problem import Problem, Progress, ShardedProblem
 from tieproof.evaluation.cluster.layout import BlockLayout, Span, beside_rows
 from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
 from tieproof.inputs.identities import Words, rows_digests
-from tieproof.inputs.shards.source import RankedRows, RowSource
+from tieproof.inputs.multi_vectors import joined
+from tieproof.inputs.shards.source import RankedRows, RowSource, bytes_of_row
 from tieproof.native.threads import in_order
 from tieproof.ties import IntArray
 
@@ -50,7 +51,7 @@ def look(rows: Survey, words: Words, span: Span) -> SurveyedRows:
 
 def rows_in(size: int, rows: RowSource | RankedRows) -> int:
     """How many rows have at most so many bytes; at least one."""
-    return max(1, size // max(1, rows.shape[1] * rows.dtype.itemsize))
+    return max(1, size // max(1, bytes_of_row(rows)))
 
 
 class Job(NamedTuple):
@@ -91,7 +92,7 @@ def rank(job: Job, block: QueryBlock) -> RankedQueries:
     """The thresholds of a block."""
     in_leave_one_out = job.problem.gallery is None
     items = np.concatenate([block.queries, block.related]) if in_leave_one_out else block.related
-    rows = np.concatenate([block.rows, block.related_rows]) if in_leave_one_out else block.related_rows
+    rows = joined([block.rows, block.related_rows]) if in_leave_one_out else block.related_rows
     if not len(items):  # no query has relevant items: any item will do
         items, rows = np.zeros(1, dtype=np.int64), job.problem.items.read(0, 1)
     problem = among(job, block.queries, block.rows, items, rows)
@@ -103,9 +104,7 @@ def count_group(job: Job, group: Span, progress: Progress, block: QueryBlock, ra
     start, stop = group
     own = (block.related >= start) & (block.related < stop)
     items = np.concatenate([np.arange(start, stop), block.related[~own]])
-    rows = np.empty((len(items), job.problem.items.shape[1]), dtype=job.problem.items.dtype)
-    job.problem.items.fill(start, stop, rows[: stop - start])
-    rows[stop - start :] = block.related_rows[~own]
+    rows = job.problem.items.held(start, stop, block.related_rows[~own])
     portion = Portion(among(job, block.queries, block.rows, items, rows), (stop - start,))
     return others_of(portion, [ranked], progress)
 
@@ -128,16 +127,13 @@ def count_blocks(
     known = [ranked] if other_ranked is None else [ranked, other_ranked]
     queries = np.concatenate([each.queries for each in blocks])
     related, place = np.unique(np.concatenate([each.related for each in blocks]), return_index=True)
-    further = ~np.isin(related, queries)
-    related, place = related[further], place[further]
-    items = np.concatenate([queries, related])
-    rows = np.empty((len(items), block.rows.shape[1]), dtype=block.rows.dtype)
-    np.concatenate([each.rows for each in blocks], out=rows[: len(queries)])
-    first = place < len(block.related)
-    rows[len(queries) :][first] = block.related_rows[place[first]]
+    place = place[~np.isin(related, queries)]
+    of_first, of_other = place[place < len(block.related)], place[place >= len(block.related)] - len(block.related)
+    items, rows = [queries, block.related[of_first]], [*(each.rows for each in blocks), block.related_rows[of_first]]
     if other is not None:
-        rows[len(queries) :][~first] = other.related_rows[place[~first] - len(block.related)]
-    problem = among(job, queries, rows, items, rows)
+        items, rows = [*items, other.related[of_other]], [*rows, other.related_rows[of_other]]
+    everything, numbers = joined(rows), np.concatenate(items)
+    problem = among(job, queries, everything, numbers, everything)
     return others_of(Portion(problem, tuple(len(each.queries) for each in blocks)), known, progress)
 
 

@@ -18,7 +18,7 @@ from tieproof.inputs.arrays import as_array
 from tieproof.inputs.labels import from_objects
 from tieproof.inputs.readers import json_lists, tables
 from tieproof.inputs.readers.columns import SPARSE_ROWS, Entry, refuse_scores
-from tieproof.inputs.readers.location import AGAIN, File, broken, reading
+from tieproof.inputs.readers.location import AGAIN, File, broken, reading, state_of
 from tieproof.inputs.sparse_rows import as_sparse, of_parts
 from tieproof.ties import Array
 
@@ -53,21 +53,28 @@ def of_archive(path: File, entries: Mapping[str, Entry]) -> Entry:
 
 def csr(path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the rows of a .csr file."""
+    with reading(path, KIND), path.open("rb") as file:
+        beginning = file.read(HEADER)
+    rows, width, entries = np.frombuffer(beginning.ljust(HEADER, b"\0"), "<i8").tolist()
+    present, expected = state_of(path)[0], HEADER + 8 * (rows + 1) + 8 * entries
+    if min(rows, width, entries) < 0 or present != expected:
+        why = f"it has {present:,} bytes, but its header promises {expected:,}; {AGAIN}"
+        raise InputError(broken(path, KIND, beginning, why))
 
-    def load() -> Any:
+    def read(start: int, stop: int) -> Any:
         with reading(path, KIND), path.open("rb") as file:
-            content = file.read()
-        rows, width, entries = np.frombuffer(content[:HEADER].ljust(HEADER, b"\0"), "<i8").tolist()
-        expected = HEADER + 8 * (rows + 1) + 8 * entries
-        if min(rows, width, entries) < 0 or len(content) != expected:
-            why = f"it has {len(content):,} bytes, but its header promises {expected:,}; {AGAIN}"
-            raise InputError(broken(path, KIND, content, why))
-        starts = np.frombuffer(content, "<i8", rows + 1, HEADER)
-        terms = np.frombuffer(content, "<i4", entries, HEADER + starts.nbytes)
-        weights = np.frombuffer(content, "<f4", entries, HEADER + starts.nbytes + terms.nbytes)
-        return _checked(path, starts, terms, weights, (rows, width))
 
-    return [Entry("", (None, None), SPARSE_ROWS, load)]
+            def part(at: int, kind: str, count: int) -> Array:
+                file.seek(at)
+                return np.frombuffer(file.read(max(0, count) * int(kind[-1])), kind)
+
+            starts = part(HEADER + 8 * start, "<i8", stop - start + 1)
+            first, count = min(max(0, int(starts[0])), entries), int(starts[-1] - starts[0])
+            before = HEADER + 8 * (rows + 1) + 4 * first
+            terms, weights = part(before, "<i4", count), part(before + 4 * entries, "<f4", count)
+        return _checked(path, starts - starts[0], terms, weights, (stop - start, width), start)
+
+    return [Entry("", (rows, width), SPARSE_ROWS, lambda: read(0, rows), rows=read)]
 
 
 def lines(path: Path, named: Collection[str] = ()) -> list[Entry]:
@@ -103,7 +110,7 @@ def lines(path: Path, named: Collection[str] = ()) -> list[Entry]:
 def of_dictionaries(path: File, name: str, values: list[Any]) -> Any:
     """Return dictionaries {term: weight}, checked; errors name the file."""
     try:
-        as_sparse(values, name, {})
+        as_sparse(values, name)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     return values
@@ -131,11 +138,11 @@ def of_columns(path: File, name: str, columns: list[list[Any]]) -> Any:
     return of_dictionaries(path, name, rows)
 
 
-def _checked(path: File, starts: Array, terms: Array, weights: Array, shape: tuple[int, ...]) -> Any:
+def _checked(path: File, starts: Array, terms: Array, weights: Array, shape: tuple[int, ...], before: int = 0) -> Any:
     """Return the rows; errors name the file."""
     if len(shape) != 2 or len(terms) != len(weights) or starts[-1:] != len(terms):
         raise InputError(f"{path} is damaged: its parts contradict each other. Write or copy it again.")
     try:
-        return of_parts(starts, terms, weights, shape, "embeddings")
+        return of_parts(starts, terms, weights, shape, "embeddings", before=before)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None

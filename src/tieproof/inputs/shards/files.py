@@ -8,12 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import PurePosixPath
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_embeddings
+from tieproof.inputs.arrays import BLOCK_BYTES, as_embeddings
+from tieproof.inputs.multi_vectors import joined
 from tieproof.inputs.readers import FILE_FORMATS, entries_of
 from tieproof.inputs.readers.columns import NAMES, SPARSE_ROWS, Entry, RowReader, choose, listing
 from tieproof.inputs.readers.location import (
@@ -27,12 +29,20 @@ from tieproof.inputs.readers.location import (
     state_of,
     storage_of,
 )
-from tieproof.ties import Array, IntArray
+from tieproof.inputs.shards.source import bytes_of_row
+from tieproof.inputs.sparse_rows import SparseRows, among_terms, as_sparse
+from tieproof.ties import IntArray
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
-IN_BLOCKS = (".npy", ".fbin", ".u8bin", ".i8bin", ".fvecs", ".bvecs", ".parquet", ".h5", ".hdf5", ".safetensors")
-"""The formats whose rows can be read in blocks."""
+IN_BLOCKS = (
+    *(".npy", ".fbin", ".u8bin", ".i8bin", ".fvecs", ".bvecs", ".parquet", ".h5", ".hdf5", ".safetensors"),
+    ".csr",
+)
+"""The formats whose rows can be read in blocks; of sparse rows, only those of .csr are."""
+
+WHOLE = (".npz", ".jsonl")
+"""The formats of shards of sparse rows alone. One file is read at a time, whole, as Parquet with such rows is."""
 
 PATTERN = re.compile(r"[*?\[]")
 
@@ -71,9 +81,9 @@ def _expanded(location: str, beside: set[str]) -> list[Location]:
     path, entry = parted(location)
     names, is_folder = _files_of(path)
     if is_folder:
-        names = [
-            name for name in names if name.lower().endswith(IN_BLOCKS) and PurePosixPath(name).name[0] not in "._"
-        ]
+        shown = [name for name in names if PurePosixPath(name).name[0] not in "._"]
+        several = ([name for name in shown if name.lower().endswith(forms)] for forms in (IN_BLOCKS, WHOLE))
+        names = next(filter(None, several), [])
     stems = {PurePosixPath(name).stem for name in names}
 
     def belongs_to_another(name: str) -> bool:
@@ -161,6 +171,10 @@ class Shard(NamedTuple):
     dtype: np.dtype[Any]
     size: int  # in bytes
     changed: str  # a mark that differs if the file has changed
+    # Of sparse rows: the most entries of one and about how many one has (0: rows are dense), and the terms.
+    longest: int = 0
+    usual: int = 0
+    vocabulary: list[Any] | None = None  # of all shards, which have one
 
     @property
     def name(self) -> str:
@@ -184,13 +198,14 @@ def shard_at(where: Location) -> Shard:
     """Open the shard in a file, reading its header and its first row."""
     check(where.path)
     size, changed = state_of(where.path)
-    if where.path.suffix.lower() not in IN_BLOCKS:
+    form = where.path.suffix.lower()
+    entries = entries_of(where) if form in (*IN_BLOCKS, *WHOLE) else []
+    if form not in IN_BLOCKS and all(entry.holds != SPARSE_ROWS for entry in entries):
         raise InputError(
             f"{where.path} cannot be a shard, because rows can be read in blocks only from {', '.join(IN_BLOCKS)}; "
             "save it in one of these formats, or evaluate the file alone."
         )
-    entries = entries_of(where)
-    is_table = where.path.suffix.lower() == ".parquet" and all(len(entry.shape) == 1 for entry in entries)
+    is_table = form == ".parquet" and all(len(entry.shape) == 1 for entry in entries)
     if is_table and where.entry is None:
         raise InputError(
             f"{where.path} has no column of lists, which contains the vectors of a shard; write one list of numbers "
@@ -198,11 +213,30 @@ def shard_at(where: Location) -> Shard:
         )
     entry = choose(entries, where, "embeddings")
     rows, place = _rows_of(entry, where.path), Location(where.path, entry.name or None)
+    if entry.holds == SPARSE_ROWS:
+        return _sparse_shard(entry, rows, where.path)
     count = entry.shape[0] or 0
     if not count:
         return Shard(where.path, entry.name, 0, 0, np.dtype(np.float64), size, changed)
     first = as_embeddings(rows(0, 1), f"embeddings of {place}")
     return Shard(where.path, entry.name, count, first.shape[1], first.dtype, size, changed)
+
+
+def _sparse_shard(entry: Entry, rows: RowReader, file: File) -> Shard:
+    """Open a shard of sparse rows, reading it once, of .csr a block at a time."""
+    size, changed = state_of(file)
+    count = len(rows.held) if isinstance(rows, _Whole) else entry.shape[0] or 0
+    step, longest, entries = max(1, count // (1 + size // BLOCK_BYTES)), 0, 0
+    block: Any = None
+    for start in range(0, count, step):
+        block = rows(start, min(start + step, count))
+        longest, entries = max(longest, block.longest), entries + block.size
+    if block is None:
+        return Shard(file, entry.name, 0, 0, np.dtype(np.float64), size, changed)
+    usual = max(1, -(-entries // count))
+    return Shard(
+        file, entry.name, count, block.shape[1], block.dtype, size, changed, longest, usual, block.vocabulary
+    )
 
 
 def _rows_of(entry: Entry, file: File) -> RowReader:
@@ -213,13 +247,31 @@ def _rows_of(entry: Entry, file: File) -> RowReader:
             f"{where} has the shape {entry.shape}; embeddings have the shape (n, d), one vector a row: reshape them."
         )
     if entry.holds == SPARSE_ROWS:
-        raise InputError(f"{where} contains sparse rows, which are no shards. Evaluate the file alone.")
+        return entry.rows or _Whole(entry)
     if entry.rows is None:
         raise InputError(
             f"{where} contains {entry.holds}, which cannot be read row by row; save it again as numbers, with each "
             "row in one piece, for example with np.ascontiguousarray."
         )
     return entry.rows
+
+
+class _Whole:
+    """Reads sparse rows of a file that is read whole, when the first of them are wanted."""
+
+    def __init__(self, entry: Entry) -> None:
+        self.entry, self.lock, self.rows = entry, Lock(), list[SparseRows]()
+
+    @property
+    def held(self) -> SparseRows:
+        """All rows."""
+        with self.lock:
+            self.rows = self.rows or [as_sparse(self.entry.load(), "embeddings")]
+        return self.rows[0]
+
+    def __call__(self, start: int, stop: int) -> Any:
+        """The rows start … stop-1."""
+        return self.held[start:stop]
 
 
 class StoredRows:
@@ -236,7 +288,10 @@ class StoredRows:
         self.names = tuple(shard.name for shard in self.shards)
         self.shape = int(self.bounds[-1]), self.shards[0].width
         self.dtype: np.dtype[Any] = self.shards[0].dtype
-        self.reader = lru_cache(KEPT_OPEN)(self._reader)
+        self.longest, self.usual = (max(getattr(each, name) for each in shards) for name in ("longest", "usual"))
+        self.vocabulary = self.shards[0].vocabulary
+        in_blocks = not self.usual or all(shard.file.suffix.lower() == ".csr" for shard in self.shards)
+        self.reader = lru_cache(KEPT_OPEN if in_blocks else 1)(self._reader)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the names of the files alone, which the receiver reads."""
@@ -248,37 +303,49 @@ class StoredRows:
     @property
     def nbytes(self) -> int:
         """The bytes that all vectors would take in memory."""
-        return self.shape[0] * self.shape[1] * self.dtype.itemsize
+        return self.shape[0] * bytes_of_row(self)
 
-    def read(self, start: int, stop: int) -> Array:
+    def read(self, start: int, stop: int) -> Any:
         """Return the rows start … stop-1, (stop-start, d); a row with NaN or infinity is refused."""
         if not 0 <= start <= stop <= len(self):
             raise IndexError(f"rows {start} to {stop} of {len(self)}")
         if start == stop:
-            return np.empty((0, self.shape[1]), self.dtype)
+            return self._none()
         first, last = np.searchsorted(self.bounds, (start, stop - 1), side="right") - 1
         if first == last:
             return self._part(int(first), start, stop)
+        ends = [
+            (max(start, int(self.bounds[at])), min(stop, int(self.bounds[at + 1]))) for at in range(first, last + 1)
+        ]
+        if self.usual:
+            return joined([self._part(at, low, high) for at, (low, high) in enumerate(ends, first)])
         values = np.empty((stop - start, self.shape[1]), self.dtype)
-        for at in range(first, last + 1):
-            low, high = max(start, int(self.bounds[at])), min(stop, int(self.bounds[at + 1]))
+        for at, (low, high) in enumerate(ends, first):
             values[low - start : high - start] = self._part(at, low, high)
         return values
 
-    def take(self, rows: IntArray) -> Array:
+    def _none(self) -> Any:
+        """No rows."""
+        if not self.usual:
+            return np.empty((0, self.shape[1]), self.dtype)
+        nothing = np.zeros(0, np.int32), np.zeros(0, self.dtype)
+        return SparseRows(np.zeros(1, np.int64), *nothing, self.shape[1], vocabulary=self.vocabulary)
+
+    def take(self, rows: IntArray) -> Any:
         """Return these rows, in this order; ascending rows are fastest."""
         wanted, place = np.unique(np.asarray(rows, np.int64), return_inverse=True)
-        values = np.empty((len(wanted), self.shape[1]), self.dtype)
         if len(wanted) and not 0 <= wanted[0] <= wanted[-1] < len(self):
             raise IndexError(f"rows {wanted[0]} to {wanted[-1]} of {len(self)}")
+        parts = [self._none()]
         for at, run in self._runs(wanted):
             first = int(wanted[run.start])
-            values[run] = self._part(at, first, int(wanted[run.stop - 1]) + 1)[wanted[run] - first]
+            parts.append(self._part(at, first, int(wanted[run.stop - 1]) + 1)[wanted[run] - first])
+        values = joined(parts)
         return values if len(wanted) == len(place) and (place[1:] > place[:-1]).all() else values[place]
 
     def _runs(self, rows: IntArray) -> Iterator[tuple[int, slice]]:
         """Yield ascending rows in pieces that are read at once, each from one shard, and of limited length."""
-        width = max(1, self.shape[1] * self.dtype.itemsize)
+        width = max(1, bytes_of_row(self))
         shard = np.searchsorted(self.bounds, rows, side="right") - 1
         stretch = (rows - self.bounds[shard]) // max(1, len(rows), GAP // width)
         cuts = (np.diff(rows) > 1 + GAP // width) | (np.diff(shard) > 0) | (np.diff(stretch) != 0)
@@ -287,7 +354,7 @@ class StoredRows:
             if stop > start:
                 yield int(shard[start]), slice(start, stop)
 
-    def _part(self, at: int, start: int, stop: int) -> Array:
+    def _part(self, at: int, start: int, stop: int) -> Any:
         """Return rows of one shard, given by their numbers among all rows."""
         shard, first = self.shards[at], int(self.bounds[at])
         try:
@@ -296,6 +363,8 @@ class StoredRows:
             _check_state(shard)  # a change of the file explains the error
             raise
         _check_state(shard)
+        if isinstance(values, SparseRows):
+            return among_terms(values, self.vocabulary)
         values = values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
         if values.dtype.kind == "f" and not np.isfinite(values).all():
             row = int(np.argmin(np.isfinite(values).all(axis=1)))

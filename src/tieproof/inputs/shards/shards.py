@@ -14,10 +14,16 @@ from tieproof.inputs.readers import FILE_FORMATS, entries_of, read_labels
 from tieproof.inputs.readers.columns import meant
 from tieproof.inputs.readers.location import Location
 from tieproof.inputs.shards.files import PATTERN, Paths, Shard, StoredRows, file_beside, located, parted, shard_at
+from tieproof.inputs.sparse_rows import ordered
 from tieproof.native.threads import in_order
 from tieproof.ties import Array
 
 AT_A_TIME = 8  # the number of files that are opened or read at a time
+KINDS_OF_ROWS = {
+    (False, True): "dense rows",
+    (True, True): "sparse rows whose dimensions are numbers",
+    (True, False): "sparse rows of named terms",
+}
 USUAL = ("labels", "label")  # the usual words in the names of files next to shards, if no word is given
 
 
@@ -66,7 +72,9 @@ def open(paths: Paths, labels: Paths | None = None, *, groups: Paths | None = No
     paths : a folder, a pattern such as "gallery/*.parquet", or a list of these and of files
         Local files, or URLs such as "s3://bucket/gallery/*.parquet" (extra `remote`, and the library of that
         storage). Files end in .npy, .fbin, .u8bin, .i8bin, .fvecs, .bvecs, .parquet (a column of lists), .h5, .hdf5
-        or .safetensors. Name one of several arrays or columns in each file after a colon: "gallery/*.parquet:vector".
+        or .safetensors; of sparse rows, in .csr, .npz, .jsonl or .parquet: these are read once when they are opened,
+        and later, but for .csr, each as a whole. Name one of several arrays or columns in each file after a colon:
+        "gallery/*.parquet:vector".
         The files of a folder or a pattern are sorted in natural order (part-2 before part-10); a list keeps its
         order. Rows are numbered consecutively from the first file to the last.
     labels : a name, or files
@@ -112,6 +120,10 @@ def open(paths: Paths, labels: Paths | None = None, *, groups: Paths | None = No
         names = [name for name in (labels, groups) if isinstance(name, str)]
         opened = list(in_order(shard_at, located(paths, names), AT_A_TIME))
         filled = _check_alike(opened)
+        if filled[0].vocabulary is not None:
+            terms = ordered(set().union(*(shard.vocabulary or () for shard in filled)), "embeddings")
+            opened = [shard._replace(vocabulary=terms, width=max(1, len(terms))) for shard in opened]
+            filled = [shard for shard in opened if shard.rows]
     with about("labels"):
         of_items = _usual_labels(filled) if labels is None else _column(opened, labels, "labels")
     with about("groups"):
@@ -126,7 +138,13 @@ def _check_alike(shards: list[Shard]) -> list[Shard]:
         raise InputError(f"{shards[0].name} contains no vectors, and no other file does; give files with vectors.")
     first = filled[0]
     for shard in filled:
-        if shard.width != first.width:
+        kinds = [(bool(each.usual), each.vocabulary is None) for each in (shard, first)]
+        if kinds[0] != kinds[1]:
+            own, others = (KINDS_OF_ROWS[kind] for kind in kinds)
+            raise InputError(
+                f"{shard.name} contains {own}, but {first.name} contains {others}; write all shards in one form."
+            )
+        if shard.width != first.width and first.vocabulary is None:
             raise InputError(
                 f"{shard.name} contains vectors of length {shard.width:,}, but {first.name} of length "
                 f"{first.width:,}; all shards must come from the same model."

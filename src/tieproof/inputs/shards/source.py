@@ -7,8 +7,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
-from tieproof.native.threads import for_each
-from tieproof.ties import Array, IntArray
+from tieproof.inputs.multi_vectors import joined
+from tieproof.inputs.sparse_rows import SparseRows
+from tieproof.native.threads import for_each, in_order
+from tieproof.ties import IntArray
 
 
 class RowSource(Protocol):
@@ -30,22 +32,30 @@ class RowSource(Protocol):
     def bounds(self) -> IntArray:
         """(s + 1,): shard i contains the rows bounds[i] … bounds[i+1]-1 of all rows."""
 
-    def read(self, start: int, stop: int) -> Array:
+    @property
+    def usual(self) -> int:
+        """About how many entries a sparse row has; 0 if rows are dense, which the methods return as arrays."""
+
+    @property
+    def longest(self) -> int:
+        """At least the number of entries of each sparse row."""
+
+    def read(self, start: int, stop: int) -> Any:
         """Return the rows start … stop-1, checked to be finite, as a contiguous array (stop-start, d)."""
 
-    def take(self, rows: IntArray) -> Array:
+    def take(self, rows: IntArray) -> Any:
         """Return these rows, in this order; ascending rows are fastest."""
 
 
 @dataclass(frozen=True, eq=False)
 class ArraySource:
-    """The rows of an array (n, d) of finite numbers, cut into shards at `bounds`."""
+    """The rows of an array (n, d) of finite numbers, or sparse rows, cut into shards at `bounds`."""
 
-    array: Embeddings
+    array: Embeddings | SparseRows
     bounds: IntArray
 
     @classmethod
-    def of(cls, array: Embeddings, cuts: Any = ()) -> "ArraySource":
+    def of(cls, array: Embeddings | SparseRows, cuts: Any = ()) -> "ArraySource":
         """Make a source of an array, cut into shards at these rows."""
         return cls(array, np.array([0, *cuts, len(array)], dtype=np.int64))
 
@@ -59,13 +69,36 @@ class ArraySource:
         """The type of the numbers."""
         return self.array.dtype
 
-    def read(self, start: int, stop: int) -> Array:
-        """The rows start … stop-1."""
-        return np.ascontiguousarray(self.array[start:stop])
+    @property
+    def usual(self) -> int:
+        """About how many entries a sparse row has; 0 for an array."""
+        return self.array.usual if isinstance(self.array, SparseRows) else 0
 
-    def take(self, rows: IntArray) -> Array:
+    @property
+    def longest(self) -> int:
+        """At least the number of entries of each sparse row."""
+        return self.array.longest if isinstance(self.array, SparseRows) else 0
+
+    def read(self, start: int, stop: int) -> Any:
+        """The rows start … stop-1."""
+        return self._some(slice(start, stop))
+
+    def take(self, rows: IntArray) -> Any:
         """These rows, in this order."""
-        return np.ascontiguousarray(self.array[rows])
+        return self._some(rows)
+
+    def _some(self, rows: slice | IntArray) -> Any:
+        return self.array[rows] if isinstance(self.array, SparseRows) else np.ascontiguousarray(self.array[rows])
+
+
+def bytes_of_row(rows: "RowSource | RankedRows") -> int:
+    """The bytes of a row, of sparse ones of a usual one: numbers, terms of 32 bits, and where it begins."""
+    return rows.usual * (rows.dtype.itemsize + 4) + 8 if rows.usual else rows.shape[1] * rows.dtype.itemsize
+
+
+def as_read(rows: Any) -> Any:
+    """Return rows as they are."""
+    return rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +106,12 @@ class RankedRows:
     """A source whose rows are converted when they are read; it has a length and slices, as an array has."""
 
     source: RowSource
-    convert: Callable[[Array], Embeddings]  # to as many rows in the form that a distance ranks
+    convert: Callable[[Any], Any]  # to as many rows in the form that a distance ranks
     shape: tuple[int, int]  # of the converted rows
     dtype: np.dtype[Any]  # of the converted rows
 
     @classmethod
-    def of(cls, source: RowSource, convert: Callable[[Array], Embeddings]) -> "RankedRows":
+    def of(cls, source: RowSource, convert: Callable[[Any], Any] = as_read) -> "RankedRows":
         """Make the converted rows of a source; the first row is converted, and may be refused, immediately."""
         first = convert(source.read(0, min(1, source.shape[0])))
         return cls(source, convert, (source.shape[0], first.shape[1]), first.dtype)
@@ -86,7 +119,7 @@ class RankedRows:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __getitem__(self, span: slice) -> Embeddings:
+    def __getitem__(self, span: slice) -> Any:
         start, stop, _ = span.indices(len(self))
         return self.read(start, max(start, stop))
 
@@ -96,26 +129,46 @@ class RankedRows:
         return self.source.bounds
 
     @property
+    def usual(self) -> int:
+        """About how many entries a sparse row has; 0 if rows are dense."""
+        return self.source.usual
+
+    @property
+    def longest(self) -> int:
+        """At least the number of entries of each sparse row."""
+        return self.source.longest
+
+    vocabulary = None  # converted rows have the dimensions of both sides
+
+    @property
     def row_bytes(self) -> int:
         """Bytes of a converted row."""
-        return self.shape[1] * self.dtype.itemsize
+        return bytes_of_row(self)
 
-    def read(self, start: int, stop: int) -> Embeddings:
+    def read(self, start: int, stop: int) -> Any:
         """The rows start … stop-1."""
         return self.convert(self.source.read(start, stop))
 
-    def take(self, rows: IntArray) -> Embeddings:
+    def take(self, rows: IntArray) -> Any:
         """These rows, in this order."""
-        if not len(rows):
+        if not len(rows) and not self.usual:
             return np.empty((0, self.shape[1]), dtype=self.dtype)
         return self.convert(self.source.take(rows))
 
-    def fill(self, start: int, stop: int, out: Embeddings, most: int = BLOCK_BYTES) -> None:
-        """Write the rows start … stop-1, `most` bytes at a time, by two threads: one waits, one converts."""
-        size = max(1, most // max(1, self.source.shape[1] * self.source.dtype.itemsize))
+    def held(self, start: int, stop: int, more: Any = None, most: int = BLOCK_BYTES) -> Any:
+        """The rows start … stop-1 and `more`, read `most` bytes at a time by two threads: one waits, one converts."""
+        size, behind = max(1, most // max(1, bytes_of_row(self.source))), [] if more is None else [more]
+        spans = range(start, stop, size)
+        if self.usual:
+            read = in_order(lambda first: self.read(first, min(first + size, stop)), spans, 2)
+            return joined([*read, *behind])
+        out = np.empty((stop - start + sum(map(len, behind)), self.shape[1]), dtype=self.dtype)
 
         def write(first: int) -> None:
             last = min(first + size, stop)
             out[first - start : last - start] = self.read(first, last)
 
-        for_each(write, range(start, stop, size), 2)
+        for_each(write, spans, 2)
+        for rows in behind:
+            out[stop - start :] = rows
+        return out
