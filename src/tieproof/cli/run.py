@@ -234,10 +234,7 @@ def read_files(files: Sequence[str], options: Mapping[str, Any]) -> tuple[list[s
 def evaluated_files(
     function: Callable[..., Answer], files: Sequence[str | Piped], pairs: Pairs, **options: Any
 ) -> Answer:
-    """Apply a function of runs to the files of the qrels and of the run.
-
-    An error of reading a file names that file; any other error names the files that it is about.
-    """
+    """Apply a function of runs to the files of the qrels and of the run; errors name the files they are about."""
     options |= {name: values for name, (_, values) in pairs.items()}
     try:
         return function(*files, **options)

@@ -132,10 +132,7 @@ def _differences_of(
     confidence: float,
     p_noise: FloatArray | None,
 ) -> dict[Key, Difference]:
-    """Return the difference of each key; p_noise (k,) are p-values against noise, if all systems have noise.
-
-    Each is computed for the system that is ahead in expectation, as the columns are.
-    """
+    """Return the difference of each key, computed for the system that is ahead in expectation, as the columns are."""
     p_values, corrected = p_values_of(columns, test, correction)
     intervals = bca(columns.expected, columns.strata, confidence)
     varies = columns.strata.varies(columns.expected)
