@@ -96,7 +96,7 @@ def _stopped(how: str, ended: BaseException, status: int) -> int:
 
 
 def say(text: str) -> None:
-    r"""Print a text, with escapes such as \xe4 where it has to be ASCII; a reader such as `head` may close it early."""
+    """Print a text, with escapes for what standard output cannot encode; a reader such as `head` may close it."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
         print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)

@@ -68,7 +68,7 @@ class TrueNeighbors(NamedTuple):
     lists: "ListedTruth | None" = None  # the truth itself, if it consists of lists
 
     def recalls(self, found: FoundItems, cutoffs: Sequence[int]) -> FloatArray:
-        """Return lower, expected, upper and variance, (k, 4, q), of the share of the min(k, matches) nearest items."""
+        """Return lower, expected, upper and variance, (k, 4, q), of the share of min(k, matches) nearest items."""
         nearest = np.minimum(np.array(cutoffs)[:, None], np.maximum(self.matches, 1))
         different, which = np.unique(nearest, return_inverse=True)
         measures = [parse(f"P@{k}") for k in different.tolist()]
