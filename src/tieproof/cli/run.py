@@ -270,8 +270,6 @@ def _lines_of(result: Result, names: Mapping[Measure, str]) -> str:
     A line has only the three columns of trec_eval, separated by tabs, so that programs which read its output can read
     these lines: the measure, the query, and the value with four decimals, or without any for a count. The value is
     the lower bound, from which ties never gain. As in trec_eval, the number of queries is that of all alone.
-
-    names : how measures are called; all others are called as here
     """
     columns = []
     for measure in map(parse, result.measures):
