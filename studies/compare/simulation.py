@@ -9,7 +9,7 @@ from studies.common import progress
 from studies.compare import peers
 from studies.compare.cases import BITS, Case, Systems
 from studies.compare.systems import Differences, samples
-from tieproof.analyses.compare.columns import DifferenceColumns, p_values_of, settled, sides
+from tieproof.analyses.compare.compare import DifferenceColumns, p_values_of, settled, sides
 from tieproof.analyses.compare.verdicts import RULES, Evidence, Sample, rule_of, smallest_p_value
 from tieproof.measures.statistics.resampling import Strata, bca
 from tieproof.measures.statistics.tests import CORRECTIONS, sign_flip, t_interval, tukey

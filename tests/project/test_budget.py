@@ -22,19 +22,19 @@ ROOMS = {
     "engine": 4_718,
     "native": 845,
     "measures": 6_235,
-    "show": 1_494,
+    "show": 1_479,
     "evaluation": 7_706,
-    "analyses": 9_268,
+    "analyses": 9_191,
     "trials": 11_564,
     "compat": 2_693,
     "integrations": 2_440,
-    "cli": 2_982,
+    "cli": 2_961,
     "data": 22,
     "tieproof": 878,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 64_551
+LINES_OF_SOURCE = 64_438
 LINES_OF_KERNELS = 7_930
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.analyses.compare.columns import sides
+from tieproof.analyses.compare.compare import sides
 from tieproof.measures.statistics.resampling import Strata, bca
 from tieproof.measures.statistics.tests import mean_and_spread, t_test, wilcoxon_test
 

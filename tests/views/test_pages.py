@@ -13,7 +13,7 @@ import pytest
 
 import tieproof as tp
 from page_cases import CASES, SCRIPT, WITH_TABLE, codes, texts
-from tieproof.analyses.collisions.page import stack
+from tieproof.analyses.collisions.pictures import stack
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.evaluation.nearest import nearest
 from tieproof.show.pages import contents, query_table

@@ -147,10 +147,7 @@ def _kind_of(files: Sequence[str], qrels: Text) -> str:
 
 
 def _split_name(file: str) -> tuple[str, str]:
-    """Return the name and the file of NAME=FILE; the name is empty if there is none.
-
-    A path that exists is a file, whatever signs it contains; FILE must exist, or be standard input.
-    """
+    """Return the name and the file of NAME=FILE, or no name and what exists as a file, whatever signs it has."""
     name, _, path = file.partition("=")
     if path and not os.path.exists(file) and (path == STANDARD_INPUT or os.path.exists(str(split(path).path))):
         return name, path

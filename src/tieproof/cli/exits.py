@@ -62,10 +62,7 @@ def status_of(program: click.Command, args: list[str]) -> int:
 
 @contextmanager
 def _warnings_in_lines() -> Iterator[None]:
-    """Show each `InputWarning` once, as one line on standard error; Python shows other warnings.
-
-    Of several runs that were probably cut off, only the first is named.
-    """
+    """Show each `InputWarning` once, in one line, and of runs that were probably cut off only the first."""
     told = set()
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
@@ -99,10 +96,7 @@ def _stopped(how: str, ended: BaseException, status: int) -> int:
 
 
 def say(text: str) -> None:
-    r"""Print a text; letters that standard output cannot encode are printed as escapes such as \xe4.
-
-    A reader such as `head` may close the pipe early: that is no error, and does not change the exit status.
-    """
+    """Print a text, with escapes for what standard output cannot encode; a reader such as `head` may close it."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
         print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)

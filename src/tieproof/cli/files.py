@@ -63,10 +63,7 @@ class Files(NamedTuple):
         return [column for column in columns if column]
 
     def read(self, apart: Sequence[str]) -> dict[str, Any]:
-        """Return what the files hold, by the names of the arguments; columns `apart` are no embeddings.
-
-        Of embeddings in shards, labels, groups and categories are columns, words in the names of files, or files.
-        """
+        """Return what the files hold, by the names of the arguments; columns `apart` are no embeddings."""
         data: Any
         if self.in_shards:
             data = tieproof.open(self.embeddings, self.labels, groups=self.groups)

@@ -150,10 +150,9 @@ def flag(text: str, *spelled: str) -> Option:
 def command(
     call: Callable[..., Any] | None, about: str, examples: Sequence[str], /, **options: Option | str
 ) -> Callable[[Callable[..., None]], CommandWithExamples]:
-    """Make a command of the function that carries it out; its parameters are those of the options.
+    """Make a command, which stands for `call` of the API, of the function that carries it out with these options.
 
-    If options name files to write, these come as `Outputs`, before the other ones. The command stands for `call`, a
-    function of the API; the help has the options in their order.
+    If options name files to write, these come as `Outputs`, before the other ones.
     """
     parameters = signature(call).parameters if call else {}
     given = {name: option if isinstance(option, Option) else Option(option) for name, option in options.items()}

@@ -112,10 +112,7 @@ def show(render: Render, what: Any) -> None:
 def with_page(
     evaluate: Callable[..., Result], wanted: Text, items: Text, gallery_items: Text, read: Callable[[str], Any]
 ) -> tuple[Callable[..., Result], Formats]:
-    """Return an evaluation that keeps its arguments, and the page that shows its result with them, if it is wanted.
-
-    The page also shows the texts or images that `read` finds in the files `items` and `gallery_items`.
-    """
+    """Return an evaluation that keeps its arguments, and the page that shows its result with them and with items."""
     if wanted is None:
         if items or gallery_items:
             raise InputError("--items and --gallery-items are shown on a page; add --report, or leave them out.")

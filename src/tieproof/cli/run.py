@@ -234,10 +234,7 @@ def read_files(files: Sequence[str], options: Mapping[str, Any]) -> tuple[list[s
 def evaluated_files(
     function: Callable[..., Answer], files: Sequence[str | Piped], pairs: Pairs, **options: Any
 ) -> Answer:
-    """Apply a function of runs to the files of the qrels and of the run.
-
-    An error of reading a file names that file; any other error names the files that it is about.
-    """
+    """Apply a function of runs to the files of the qrels and of the run; errors name the files they are about."""
     options |= {name: values for name, (_, values) in pairs.items()}
     try:
         return function(*files, **options)
@@ -273,8 +270,6 @@ def _lines_of(result: Result, names: Mapping[Measure, str]) -> str:
     A line has only the three columns of trec_eval, separated by tabs, so that programs which read its output can read
     these lines: the measure, the query, and the value with four decimals, or without any for a count. The value is
     the lower bound, from which ties never gain. As in trec_eval, the number of queries is that of all alone.
-
-    names : how measures are called; all others are called as here
     """
     columns = []
     for measure in map(parse, result.measures):

@@ -62,10 +62,7 @@ class Sorted(NamedTuple):
 
 
 def in_steps(values: FloatArray, most: int) -> tuple[IntArray, FloatArray]:
-    """Divide values (…, n) into at most `most` steps, for a picture that has no room for more.
-
-    Returns the index of the first value of each step and the end, (s + 1,), and the mean of each step, (…, s).
-    """
+    """The first places of at most `most` steps of values (…, n), and the end, (s + 1,), and their means, (…, s)."""
     count = values.shape[-1]
     edges = np.linspace(0, count, min(count, most) + 1).astype(np.int64)
     return edges, np.add.reduceat(values, edges[:-1], axis=-1) / np.diff(edges) if count else values

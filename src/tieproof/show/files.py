@@ -31,9 +31,6 @@ def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[
 
     The path, the extension and the installed libraries are checked before the block begins, so that no long
     evaluation is lost. If the block raises an exception, `path` is left unchanged.
-
-    Raises InputError if the extension is not in `formats` or the path cannot be written to, and MissingExtraError if
-    the format needs a library that is not installed.
     """
     if not isinstance(path, str | os.PathLike):
         raise InputError(f"path must be the path of a file, as text or Path, not {type(path).__name__}.", "path")

@@ -1,7 +1,4 @@
-"""The parts of all texts: tables, paragraphs, numbers, and the words for a distance.
-
-They are plain ASCII, so that any terminal or file can show them.
-"""
+"""The parts of all texts, in ASCII for any terminal and file: tables, paragraphs, numbers and words for distances."""
 
 import textwrap
 from collections.abc import Sequence

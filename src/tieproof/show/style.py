@@ -65,10 +65,7 @@ def figure(what: str, width: float = 7.0, height: float = 3.5, rows: int = 1, co
 
 
 def axes_or_new(ax: Any, what: str, width: float = 7.0, height: float = 3.5) -> Any:
-    """The given axes, or those of a new pyplot figure, which a notebook or `plt.show()` shows.
-
-    As the last line of a cell of a notebook they print nothing below their figure.
-    """
+    """The given axes, or those of a new pyplot figure; neither prints anything below the figure in a notebook."""
     matplotlib(what)
     if isinstance(ax, str | os.PathLike):  # `show/files.py` writes the figure
         ax = figure(what, width, height)[1]

@@ -10,6 +10,7 @@ import numpy as np
 
 from tieproof.show import style
 from tieproof.show.files import pictures, takes_path
+from tieproof.show.pages.page import SIDE, steps
 from tieproof.show.parts import count, fixed
 from tieproof.ties import FloatArray, IntArray
 
@@ -89,6 +90,32 @@ class Painter:
         ):
             paint(row[which], ties.k[which], middle[which], self.column_of, cells.ranks, others)
             paint(row[which], middle[which], end[which], self.column_of, cells.ranks, relevant)
+
+
+class Stack(NamedTuple):
+    """Two shares by rank, stacked, as paths of a picture that is `SIDE` wide and high."""
+
+    lower: str
+    upper: str
+    ranks: int
+    top: float  # the value at the upper edge of the picture
+    ticks: list[tuple[str, str]]  # the ranks under the axis, each preceded by its position in percent
+
+
+def stack(first: FloatArray, second: FloatArray) -> Stack:
+    """Shares of queries at each rank, with the steps and the axis of `Collisions.plot_ranks`."""
+    ranks = len(first)
+    edges = rank_edges(ranks, STEPS)
+    below, above = np.add.reduceat(np.array([first, first + second]), edges[:-1], axis=1) / np.diff(edges)
+    top = max(float(above.max()), 1e-6)
+    across = [round(SIDE * place_of(edge + 0.5, ranks)) for edge in edges.tolist()]
+    floor = f"{SIDE} {SIDE} L0 {SIDE} Z"
+    there = " ".join(steps(across, (above / top).tolist()))
+    line = " ".join(steps(across, (below / top).tolist()))
+    back = " ".join(steps(across[::-1], (below / top).tolist()[::-1]))
+    numbered = sorted({1, ranks, *(10**power for power in range(1, 12) if 2 * 10**power < ranks)})
+    ticks = [(f"{100 * place_of(rank, ranks):.4g}", f"{rank:,}") for rank in numbered]
+    return Stack(f"M{line} L{floor}", f"M{there} L{back} Z", ranks, top, ticks)
 
 
 class _Kind(NamedTuple):

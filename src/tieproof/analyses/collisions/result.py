@@ -5,11 +5,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
 import numpy.typing as npt
 
-from tieproof.analyses.collisions import page, pictures
+from tieproof.analyses.collisions import pictures
 from tieproof.analyses.collisions.pictures import Cells
-from tieproof.show.parts import count, fixed, place
+from tieproof.distances import DISTANCES
+from tieproof.show.pages.query_table import MeasureChoice, QueryTable, query_table
+from tieproof.show.parts import count, distance_meant, fixed, place
 from tieproof.show.shown import AsFrame, AsPage, Shown, Table
 from tieproof.ties import IntArray
 
@@ -123,6 +126,11 @@ class Collisions(Shown, AsFrame, AsPage):
         return int(self.per_query["ambiguous_ties"].sum())
 
     @property
+    def _touched(self) -> int:
+        """The number of queries that hold an ambiguous tie."""
+        return int((self.per_query["ambiguous_ties"] > 0).sum())
+
+    @property
     def ap_width(self) -> float:
         """The upper mean AP minus the lower one, which is the mean of the queries' `ap_width`."""
         return math.fsum(self.per_query["ap_width"].tolist()) / len(self.query_ids)
@@ -135,7 +143,7 @@ class Collisions(Shown, AsFrame, AsPage):
             "queries": len(self.query_ids),
             "skipped": len(self.skipped),
             "queries_with_ties": int((values["ties"] > 0).sum()),
-            "queries_with_ambiguous_ties": int((values["ambiguous_ties"] > 0).sum()),
+            "queries_with_ambiguous_ties": self._touched,
             **{name: int(values[name].sum()) for name in COUNTS[:-1]},
             "largest_tie": int(values["largest_tie"].max()),
             "ap_width": self.ap_width if self.setting.labelled else None,
@@ -149,7 +157,42 @@ class Collisions(Shown, AsFrame, AsPage):
 
     plot = pictures.plot
     plot_ranks = pictures.plot_ranks
-    _page = page.contents
+
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        size = len(self.query_ids)
+        return "collisions.html", {
+            "title": f"Collisions of {count(size, 'query')}",
+            "found": self,
+            "said": self._table().notes,
+            "touched": self._touched,
+            "largest": int(self.per_query["largest_tie"].max()),
+            "ranges": [(each.ranks, each) for each in self.by_range],
+            "widest_range": max((each.ap_width for each in self.by_range), default=0.0) or 1.0,
+            "stack": pictures.stack(self.by_rank["relevant"] / size, self.by_rank["others"] / size),
+            "queries": self._query_table(),
+            "setting": self._settings(),
+        }
+
+    def _query_table(self) -> QueryTable:
+        values, labelled = self.per_query, self.setting.labelled
+        shown = ("ties", "ambiguous_ties", "largest_tie", "ap_width") if labelled else ("ties", "largest_tie")
+        columns = {name.replace("ap_width", "width of AP").replace("_", " "): values[name] for name in shown}
+        order = np.lexsort((-values["ties"], -values["ap_width"]))
+        heads = {"pairs": "pairs of neighbors in the ranking that collide"}
+        choices, flag = [MeasureChoice("pairs", (values["pairs"],))], "ambiguous ties" if labelled else None
+        return query_table(self.query_ids, order, None, choices, columns, heads, flag)
+
+    def _settings(self) -> list[tuple[str, str]]:
+        known, skipped = self.setting, len(self.skipped)
+        kind = DISTANCES.get(known.distance)
+        return [
+            ("Queries", f"{known.queries:,}"),
+            ("Gallery", "the other queries (leave-one-out)" if known.leave_one_out else f"{known.gallery:,}"),
+            ("Ranked by", distance_meant(known.distance)),
+            ("Bits" if kind and kind.bits else "Dimensions", f"{known.dimensions:,}"),
+            ("Neighbors collide if", known.rule),
+            ("Left out", f"{count(skipped, 'query')} with no relevant item" if skipped else "nothing"),
+        ]
 
     def _table(self) -> Table:
         header = ("ranks", "ties", "ambiguous", "width of AP")[: 4 if self.setting.labelled else 2]
@@ -180,7 +223,7 @@ class Collisions(Shown, AsFrame, AsPage):
             yield f"Neighbors in a ranking collide if {setting.rule}. There are no such neighbors."
             return
         if setting.labelled:
-            touched = int((self.per_query["ambiguous_ties"] > 0).sum())
+            touched = self._touched
             verb = "holds" if touched == 1 else "hold"
             yield (
                 f"{touched:,} of {count(len(self.query_ids), 'query')} {verb} an ambiguous tie, which mixes relevant "

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.analyses.compare import page, pictures
+from tieproof.analyses.compare import pictures
 from tieproof.analyses.compare.differences import Difference, QueryDifference, difference
 from tieproof.analyses.compare.same_queries import differing_settings
-from tieproof.analyses.compare.tables import differences_as_text, differences_table, scores_table
+from tieproof.analyses.compare.tables import differences_as_text, differences_table, page, scores_table
 from tieproof.errors import InputError
 from tieproof.evaluation.result import Result
 from tieproof.inputs.options import check_whole
@@ -217,7 +217,7 @@ class Comparison(Shown, AsFrame, AsPage):
 
     plot = pictures.plot
     plot_queries = pictures.plot_queries
-    _page = page.contents
+    _page = page
 
     def _known(self, key: tuple[str, str, str | Measure]) -> tuple[str, str, str]:
         """The pair and the name of the measure; an unknown name raises InputError that lists the known ones."""

@@ -1,15 +1,19 @@
-"""A comparison as text and tables: the scores of each system, and every difference with its intervals and verdict."""
+"""A comparison as text, tables and page: the scores of systems, and differences with their intervals and verdicts."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from string import ascii_lowercase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tieproof.analyses.compare.differences import Difference
-from tieproof.analyses.compare.same_queries import about_settings
+from tieproof.analyses.compare.same_queries import about_settings, differing_settings
 from tieproof.analyses.compare.verdicts import RULES, Sample, remark
 from tieproof.measures.statistics.resampling import RESAMPLES
 from tieproof.measures.statistics.tests import DEALS, FLIPS, MOST_EXACT
+from tieproof.show.pages.page import Axis, isolated
+from tieproof.show.pages.query_table import MeasureChoice, QueryTable, query_table
 from tieproof.show.parts import NARROWEST, WIDTH, chance, count, first_of, paragraph, percent, signed
 from tieproof.show.printable import printable
 from tieproof.show.shown import Cell, Row, Table, below
@@ -20,6 +24,11 @@ if TYPE_CHECKING:
 
 _COLUMNS = (8, 8, 8, 18, 7, 7)  # the widths of the columns of numbers
 _MOST_IN_PAIRS = 10  # the most systems of which all pairs are shown
+_HEADS = {  # the columns of a difference, with their meaning
+    name: f"the {which} difference over all orderings of tied items"
+    for name, which in (("lower", "smallest"), ("expected", "mean"), ("upper", "largest"))
+}
+_DECIDING = 5  # the number of queries that are listed for each pair because they decide between the two systems
 
 _TESTS = {
     "sign-flip": f"the paired sign-flip test (exact for up to {MOST_EXACT} queries that differ, otherwise with "
@@ -177,3 +186,58 @@ def differences_table(comparison: "Comparison") -> Table:
         for measure in comparison.measures
     ]
     return Table(("measure", "systems", *header, "verdict"), sections, [*_sentences(comparison)], header)
+
+
+def page(comparison: "Comparison") -> tuple[str, dict[str, Any]]:
+    """The template of the page, and the values that it shows."""
+    return "comparison.html", {
+        "title": f"{', '.join(comparison.systems)}: {count(comparison.queries, 'query')}",
+        "comparison": comparison,
+        "tables": [_table_of(comparison, measure) for measure in comparison.measures],
+        "rules": RULES,
+        "deciding": [
+            (a, b, comparison.deciding(a, b, comparison.measures[0], _DECIDING))
+            for a, b in shown_pairs(comparison, comparison.measures[0])
+        ],
+        "queries": _queries_of(comparison),
+        "setting": _setting(comparison),
+    }
+
+
+def _table_of(comparison: "Comparison", measure: str) -> dict[str, Any]:
+    rows, ends = [], [0.0]
+    for a, b in shown_pairs(comparison, measure):
+        difference = comparison[a, b, measure]
+        rows.append({"a": a, "b": b, "found": difference})
+        ends += [difference.lower, difference.upper, *difference.interval]
+    return {"measure": measure, "axis": Axis.around(ends), "rows": rows}
+
+
+def _queries_of(comparison: "Comparison") -> QueryTable:
+    choices = []
+    for measure in comparison.measures:
+        for a, b in shown_pairs(comparison, measure):
+            values = comparison.per_query(a, b, measure)
+            title = f"{measure}: {isolated(a)} - {isolated(b)}"
+            choices.append(MeasureChoice(title, (values.lower, values.expected, values.upper)))
+    expected = choices[0].columns[1]
+    assert expected is not None
+    order = np.argsort(-np.nan_to_num(np.abs(expected)), kind="stable")
+    return query_table(comparison.query_ids, order, None, choices, {}, _HEADS)
+
+
+def _setting(comparison: "Comparison") -> list[tuple[str, str]]:
+    settings = differing_settings(comparison.results)
+    compared = f"each with {comparison.baseline}" if comparison.baseline else "all pairs"
+    if len(shown_pairs(comparison, comparison.measures[0])) < len(comparison.pairs):
+        compared += ", of which neighbors by the expected values are shown"
+    return [
+        ("Systems", ", ".join(comparison.systems)),
+        ("Compared", compared),
+        ("Queries", f"{comparison.queries:,}"),
+        ("Test", comparison.test),
+        ("Correction", comparison.correction or "none"),
+        ("Confidence", f"{100 * comparison.confidence:g} %"),
+        *((f"Other settings of {name}", own) for name, own in settings.items() if own),
+        *((f"Fingerprint of {name}", result.fingerprint or "none") for name, result in comparison.results.items()),
+    ]

@@ -164,10 +164,7 @@ def _agreeing(pair: Matched) -> IntArray:
 
 
 def _ap_of(agreeing: IntArray, before: IntArray) -> float:
-    """AP correlation, from the number of items before each item, and of those that are before it in both rankings.
-
-    Items before which there are none are not counted; with ties, this is tau_AP,b in one direction.
-    """
+    """AP correlation, or tau_AP,b in one direction, from how many items are before each: in one, and in both."""
     below = before > 0
     return 2 * math.fsum((agreeing[below] / before[below]).tolist()) / int(below.sum()) - 1
 

@@ -20,8 +20,6 @@ def read_published(location: str | os.PathLike[str], measure: Measure) -> dict[s
 
     A line has the name of a system and its number, or a name, a measure and a number, between tabs, or between blanks
     if there is no tab. Empty lines, lines that begin with #, and the numbers of other measures are left out.
-
-    Raises InputError, with the line, for other lines, for a second number of a system, and if there is no number.
     """
     path = Path(location)
     check(path)

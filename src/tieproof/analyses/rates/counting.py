@@ -1,7 +1,4 @@
-"""Order statistics of the distances of all pairs, and relevant pairs beyond them, counted in windows of values.
-
-Distances are integers that number all float64 in order.
-"""
+"""Order statistics of the distances of all pairs, as integers that number all float64, and relevant pairs beyond."""
 
 import math
 import operator
@@ -142,8 +139,8 @@ class OrderStatistic(NamedTuple):
 def order_statistics(pool: Pool, ranks: Sequence[int], progress: Progress) -> dict[int, OrderStatistic]:
     """The order statistics of these ranks, counted from 0, of the exact distances of the other pairs.
 
-    The other pairs are those that are neither relevant nor excluded. A window around each rank is narrowed until it
-    has few pairs, or is as narrow as the errors of the values; then the pairs inside it are compared exactly.
+    A window around each rank is narrowed until it has few pairs, or is as narrow as the errors of the values; then
+    the pairs inside it are compared exactly.
     """
     windows = _guesses(pool, ranks)
     settled: dict[int, ValueWindow] = {}

@@ -266,16 +266,8 @@ class DetCurve(Shown):
         across, up = _deviates(self.fmr), _deviates(self.fnmr)
         before = np.concatenate([up[:1], up[:-1]])
         # Between two operating points, the best ordering has the later FNMR, and the worst one has the earlier FNMR.
-        ax.fill_between(
-            across,
-            up,
-            before,
-            step="pre",
-            color=style.SKY_BLUE,
-            alpha=0.4,
-            linewidth=0,
-            label="over orderings of ties",
-        )
+        area = {"color": style.SKY_BLUE, "alpha": 0.4, "linewidth": 0, "label": "over orderings of ties"}
+        ax.fill_between(across, up, before, step="pre", **area)
         ax.plot(across, up, color=style.BLUE, label="all or none of a tie accepted")
         eer = self.eer
         ax.plot(*(_deviates(np.array([eer.interpolated])),) * 2, "o", color=style.VERMILION, label="EER")

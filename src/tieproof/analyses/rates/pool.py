@@ -103,10 +103,7 @@ class Pool:
             yield rows[here], columns[here] - first, self._multiplicity(stripe, columns[here])
 
     def relevant_values(self, stripe: Stripe) -> Iterator[tuple[IntArray, IntArray, IntArray, FloatArray]]:
-        """Yield the relevant pairs within the stripe's columns: rows, columns, weights, and values.
-
-        Only the columns from the first to the last of these pairs are computed.
-        """
+        """Yield rows, columns, weights and values of relevant pairs; only columns between them are computed."""
         for rows, columns, weights in self.not_others(stripe, relevant_only=True):
             if len(rows):
                 first, stop = int(columns.min()), int(columns.max()) + 1
@@ -138,10 +135,7 @@ class Pool:
         return list(zip(*total, strict=True))
 
     def table(self, values: FloatArray, rows: IntArray, columns: IntArray, weights: IntArray) -> Table:
-        """Count pairs by their exact keys.
-
-        Pairs whose values have no error are grouped by value, and one exact key is computed for each group.
-        """
+        """Count pairs by their exact keys, of which those with equal values without an error need only one."""
         table: Table = Counter()
         known = np.full(len(values), self.gauge.certain) | ((values == 0) & (self.gauge.absolute == 0))
         if known.any():

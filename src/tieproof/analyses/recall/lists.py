@@ -16,10 +16,7 @@ from tieproof.ties import Array, BoolArray, IntArray
 
 
 def as_found(ids: Any, distances: Any, n_items: int | None) -> FoundLists:
-    """Return the lists that an index found, checked.
-
-    Nothing was found where the id is -1 or the largest number of uint32 or uint64, or where the distance is NaN.
-    """
+    """Return the lists that an index found, checked, with the id -1 where it found nothing or the distance is NaN."""
     ids, distances = _as_matrices(ids, distances)
     with about("found"):
         items = _as_found_ids(ids, "found ids")

@@ -1,7 +1,4 @@
-"""The lists that an index found and the true neighbors, which say how much was found, also as other benchmarks do.
-
-The true neighbors are lists, or come from vectors, or from a folder in which all ties are certified.
-"""
+"""The lists that an index found, and the true neighbors: from lists, from vectors, or from a certified folder."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -71,10 +68,7 @@ class TrueNeighbors(NamedTuple):
     lists: "ListedTruth | None" = None  # the truth itself, if it consists of lists
 
     def recalls(self, found: FoundItems, cutoffs: Sequence[int]) -> FloatArray:
-        """Return lower, expected, upper recall and variance of each query at each k, (k, 4, q).
-
-        It is the share of min(k, matches), because no search finds more than a query's matches.
-        """
+        """Return lower, expected, upper and variance, (k, 4, q), of the share of min(k, matches) nearest items."""
         nearest = np.minimum(np.array(cutoffs)[:, None], np.maximum(self.matches, 1))
         different, which = np.unique(nearest, return_inverse=True)
         measures = [parse(f"P@{k}") for k in different.tolist()]

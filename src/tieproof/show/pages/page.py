@@ -112,10 +112,7 @@ def _fixed(value: float, digits: int | None = None) -> str:
 
 
 def isolated(name: object) -> str:
-    """A name made printable, and enclosed in Unicode's isolation marks if it is written from right to left.
-
-    Without these marks, two such names would swap places around a minus sign.
-    """
+    """A printable name; marks isolate one from right to left, or two of them would swap around a minus sign."""
     shown = printable(name)
     turns = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in shown)
     return f"\u2068{shown}\u2069" if turns else shown
