@@ -95,7 +95,7 @@ def make_problem(
     if noise is not None:
         from tieproof.evaluation.moves import noise_of
 
-        if isinstance(found.queries, MultiVectors | SparseRows):
+        if not isinstance(found, Sharded) and isinstance(found.queries, MultiVectors | SparseRows):
             rows = f"the distance {found.called}" if isinstance(found.queries, MultiVectors) else "sparse rows"
             raise InputError(f"noise cannot be combined with {rows}. Leave it out.", "noise")
         noise = noise_of(in_memory(found, "whose rows are not in memory together, as noise needs them"), noise)

@@ -64,7 +64,7 @@ def encoded(
     hidden = not options["show_progress_bar"] or len(texts) <= at_a_time
     for at in trange(0, len(texts), at_a_time, desc="Corpus Chunks", disable=hidden):
         chunk = getattr(model, method)(texts[at : at + at_a_time], **options)
-        rows = packed(as_rows(chunk, "embeddings", {}), precision)
+        rows = packed(as_rows(chunk, "embeddings", sparse=True), precision)
         if not isinstance(rows, np.ndarray):
             parts.append(rows)
             continue

@@ -249,7 +249,7 @@ class TieproofEvaluator(scoring.BaseEvaluator):  # type: ignore[misc]
             raise InputError(f"{names[0]} was passed, but sentences have no corpus. Leave it out.", names[0])
         if corpus_embeddings is None:
             return None
-        rows, documents = as_rows(corpus_embeddings, "corpus_embeddings", {}), len(self.corpus)
+        rows, documents = as_rows(corpus_embeddings, "corpus_embeddings", sparse=True), len(self.corpus)
         if len(rows.shape) != 2 or len(rows) != documents:
             raise InputError(
                 f"corpus_embeddings has shape {tuple(rows.shape)}, but the corpus has {documents:,} documents. Pass "
