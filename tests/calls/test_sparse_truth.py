@@ -31,9 +31,9 @@ DISTANCES = ("dot", "cosine", "euclidean")
 every = pytest.mark.parametrize("distance", DISTANCES)
 
 
-def as_dictionaries(rows: Array) -> list[Row]:
+def as_dictionaries(rows: Array) -> list[Any]:
     """Integers as terms, each row in another order than its columns."""
-    return [{int(at): row[at] for at in np.flatnonzero(row)[::-1]} for row in rows]
+    return [{int(at): float(row[at]) for at in np.flatnonzero(row)[::-1]} for row in rows]
 
 
 def as_words(rows: Array) -> list[Row]:
@@ -186,7 +186,12 @@ def test_a_killed_run_is_resumed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(search, "searched", killed)
     with pytest.raises(KilledError):
         tp.truth(*SIDES, 4, out=tmp_path / "truth", distance="dot")
-    monkeypatch.setattr(search, "searched", lambda *given: done.append(given[1]) or searched(*given))
+
+    def noted(*given: Any) -> Any:
+        done.append(given[1])
+        return searched(*given)
+
+    monkeypatch.setattr(search, "searched", noted)
     with pytest.raises(tp.InputError, match="differs in the gallery"):
         tp.truth(SIDES[0], SIDES[1][::-1], 4, out=tmp_path / "truth", distance="dot")
     tp.truth(as_dictionaries(QUERIES), as_dictionaries(GALLERY), 4, out=tmp_path / "truth", distance="dot")
@@ -323,7 +328,11 @@ def test_shards_are_evaluated(form: str, tmp_path: Path) -> None:
     ],
 )
 def test_shards_that_differ(forms: tuple[str, str], words: str, tmp_path: Path) -> None:
-    writers = {**WRITERS, ".npy": np.save, "wide.npz": lambda path, rows: npz(path, np.pad(rows, ((0, 0), (0, 1))))}
+    writers: dict[str, Any] = {
+        **WRITERS,
+        ".npy": np.save,
+        "wide.npz": lambda path, rows: npz(path, np.pad(rows, ((0, 0), (0, 1)))),
+    }
     files = [tmp_path / f"part-{number}{form}" for number, form in enumerate(forms)]
     for file, form in zip(files, forms, strict=True):
         writers[form](file, GALLERY)

@@ -303,7 +303,7 @@ def _ranked_by(kind: Distance | DistanceFunction, rows: Any, name: str, bits: in
     return _either(rows, partial(_converted, kind, name, bits))
 
 
-def _either(rows: Any, convert: Callable[[Any], Any]) -> Any:
+def _either(rows: Any, convert: Callable[[Any], Any]) -> Embeddings | RankedRows:
     """Return converted rows, now or when they are read."""
     return RankedRows.of(rows, convert) if is_source(rows) else convert(rows)
 

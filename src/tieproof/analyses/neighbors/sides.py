@@ -77,7 +77,7 @@ def _as_source(values: Any, name: str) -> RowSource:
         return ArraySource.of(of_arrays(values, name))
 
 
-def _aligned(side: RowSource, convert: Callable[[SparseRows], SparseRows]) -> RowSource:
+def _aligned(side: RowSource, convert: Callable[[Any], Any]) -> RowSource:
     """Sparse rows with the dimensions of both sides."""
     return ArraySource.of(convert(side.array)) if type(side) is ArraySource else RankedRows.of(side, convert)
 

@@ -82,7 +82,7 @@ def gather(job: Job, number: int) -> QueryBlock:
 def taken(job: Job, rows: IntArray, of_queries: bool = False) -> Embeddings:
     """Rows in the given order; they are read in ascending order."""
     order = np.argsort(rows)
-    ascending = (job.problem.queries if of_queries else job.problem.items).take(rows[order])
+    ascending: Embeddings = (job.problem.queries if of_queries else job.problem.items).take(rows[order])
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     return ascending if (place == np.arange(len(place))).all() else ascending[place]
