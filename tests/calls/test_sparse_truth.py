@@ -94,6 +94,7 @@ def test_the_bytes_of_dense_rows(name: str, distance: str, tmp_path: Path, monke
         assert content(tmp_path / f"{size}") == content(tmp_path / "dense")
 
 
+@pytest.mark.heavy
 @every
 def test_forms_of_the_same_rows(distance: str, tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
