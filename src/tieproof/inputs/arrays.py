@@ -69,7 +69,7 @@ def _with_any_alignment(values: Any, name: str) -> Array:
     if type(values).__name__ == "MultiVectors":
         raise _of_several(name, repr(values))
     if type(values).__module__.partition(".")[0] == "h5py":
-        from tieproof.inputs.readers.hdf5_process import check_stored
+        from tieproof.inputs.readers.hdf5_storage import check_stored
         from tieproof.inputs.readers.location import Location
 
         check_stored(values, Location(Path(values.file.filename), values.name))

@@ -19,11 +19,11 @@ from typing import Any
 
 from tieproof.errors import InputError, library
 from tieproof.inputs.readers.columns import Entry
+from tieproof.inputs.readers.hdf5_storage import PREFIX
 from tieproof.inputs.readers.location import File, RemoteFile, broken, reading
 from tieproof.ties import Array
 
 HDF5 = "an HDF5 file (.h5)"
-PREFIX = "HDF5_VDS_PREFIX"  # the variable that names a folder of the sources of virtual data sets
 CODE = "from tieproof.inputs.readers.hdf5_process import serve; serve()"
 
 
