@@ -14,8 +14,7 @@ from kernel_levels import LEVELS
 from kernels import codes as reference
 from tieproof.distances import codes
 from tieproof.native.building import FLAGS, SOURCES, compile_kernels, compiler, this_machine
-from tieproof.native.calls import resolved
-from tieproof.native.loading import ELSEWHERE, load
+from tieproof.native.calls import ELSEWHERE, load, resolved
 
 TESTS = Path(__file__).parents[1]
 EMULATED = Path(__file__).with_name("emulated_panels.h")

@@ -16,7 +16,7 @@ import pytest
 import tieproof
 from kernel_levels import LEVELS
 from tieproof.errors import TieproofError
-from tieproof.native import loading
+from tieproof.native import calls
 from tieproof.native.building import FLAGS, SOURCES, compiler, library_file, this_machine
 from tieproof.native.calls import NAMES
 from tieproof.native.conversions import element_of, is_array, is_named_tuple, paths_to_generic, without_none
@@ -29,7 +29,7 @@ NO_STUB = {"made_of", "flags", "processor_level", "dots_of_bytes", "sums_by_vect
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_flags_keep_every_bit(level: str) -> None:
-    flags = loading.load(level).flags().decode().split()
+    flags = calls.load(level).flags().decode().split()
     assert "-ffp-contract=off" in flags
     assert not {"-Ofast", "-ffast-math", "-funsafe-math-optimizations", "-fassociative-math"} & set(flags)
     assert {flag for flag in flags if flag.startswith("-f")} <= {*FLAGS, "-fno-omit-frame-pointer"} | {
@@ -75,7 +75,7 @@ print(*(estimate.hex() for measure in ("AP", "AP@R", "P@5", "nDCG") for estimate
 
 
 def evaluated(monkeypatch: Patch, level: str) -> subprocess.CompletedProcess[str]:
-    monkeypatch.setenv(loading.WANTED, level)
+    monkeypatch.setenv(calls.WANTED, level)
     return subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
 
 
@@ -97,23 +97,23 @@ def test_an_unknown_level_is_refused(monkeypatch: Patch) -> None:
 
 @pytest.fixture
 def fresh(monkeypatch: Patch) -> Callable[[str], Any]:
-    """`loading.load` with an empty cache."""
-    return loading.load.__wrapped__
+    """`calls.load` with an empty cache."""
+    return calls.load.__wrapped__
 
 
 def test_a_library_of_other_sources_is_refused(fresh: Callable[[str], Any], monkeypatch: Patch) -> None:
-    monkeypatch.setattr(loading, "sources_digest", lambda: "0123456789abcdef")
+    monkeypatch.setattr(calls, "sources_digest", lambda: "0123456789abcdef")
     with pytest.raises(TieproofError, match=r"was not compiled from the sources next to it\. Run `make kernels`\."):
         fresh(LEVELS[-1])
 
 
 def test_a_library_without_sources_is_taken(fresh: Callable[[str], Any], monkeypatch: Patch) -> None:
-    monkeypatch.setattr(loading, "sources_digest", lambda: None)
+    monkeypatch.setattr(calls, "sources_digest", lambda: None)
     assert fresh(LEVELS[-1]).made_of()
 
 
 def test_a_missing_library_is_refused(fresh: Callable[[str], Any], monkeypatch: Patch, tmp_path: Path) -> None:
-    monkeypatch.setenv(loading.ELSEWHERE, str(tmp_path))
+    monkeypatch.setenv(calls.ELSEWHERE, str(tmp_path))
     with pytest.raises(TieproofError, match=r"kernels-.* does not exist\. Run `make kernels`, or install"):
         fresh(LEVELS[-1])
 
@@ -122,11 +122,11 @@ def test_an_old_processor_is_refused(monkeypatch: Patch) -> None:
     class Old:
         processor_level = staticmethod(lambda: 1)
 
-    monkeypatch.setattr(loading, "load", lambda level: Old)
+    monkeypatch.setattr(calls, "load", lambda level: Old)
     if len(this_machine().levels) == 1:
         pytest.skip("there is one library for all processors of this kind")
     with pytest.raises(TieproofError, match="older than x86-64-v2, which tieproof needs"):
-        loading.levels_of_this_machine.__wrapped__()
+        calls.levels_of_this_machine.__wrapped__()
 
 
 BEYOND = """
@@ -139,7 +139,7 @@ DocumentTable(Documents(np.zeros(3, dtype=np.uint8), np.zeros(1, dtype=np.int64)
 
 
 def test_an_index_beyond_an_array_ends_a_checked_library() -> None:
-    if "-DCHECKED" not in loading.best_library().flags().decode().split():
+    if "-DCHECKED" not in calls.best_library().flags().decode().split():
         pytest.skip("the library is not that of `make test-sanitized`")
     ended = subprocess.run([sys.executable, "-c", BEYOND], capture_output=True, text=True, check=False)
     assert ended.returncode < 0

@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_143,
-    "distances": 4_563,
+    "inputs": 9_135,
+    "distances": 4_561,
     "engine": 4_718,
-    "native": 845,
+    "native": 830,
     "measures": 6_235,
     "show": 1_479,
     "evaluation": 7_706,
     "analyses": 9_191,
     "trials": 11_564,
     "compat": 2_693,
-    "integrations": 2_440,
+    "integrations": 2_434,
     "cli": 2_961,
     "data": 22,
     "tieproof": 878,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 64_438
+LINES_OF_SOURCE = 64_407
 LINES_OF_KERNELS = 7_930
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_691
+LINES_OF_TESTS = 67_689
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -5,8 +5,7 @@ from functools import cache
 from typing import Any, ParamSpec, TypeVar, cast
 
 from tieproof.distances.codes import MATRIX_UNIT, fastest_way
-from tieproof.native.calls import resolved
-from tieproof.native.loading import levels_of_this_machine, load
+from tieproof.native.calls import levels_of_this_machine, load, resolved
 
 P = ParamSpec("P")
 R = TypeVar("R")

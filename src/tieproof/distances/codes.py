@@ -13,8 +13,7 @@ import numpy.typing as npt
 from tieproof.distances.exact.bounds import ARITHMETIC, SAFETY, UNIT_ROUNDOFF
 from tieproof.distances.exact.equal import spans
 from tieproof.distances.exact.rows import Rows
-from tieproof.native.calls import Output, native
-from tieproof.native.loading import best_library
+from tieproof.native.calls import Output, best_library, native
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 

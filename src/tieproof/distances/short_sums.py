@@ -5,8 +5,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.native.calls import Output, native
-from tieproof.native.loading import best_library
+from tieproof.native.calls import Output, best_library, native
 
 Floats = npt.NDArray[np.float32]
 

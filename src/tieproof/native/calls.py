@@ -5,9 +5,14 @@ struct with the same fields in the same order. Several results are returned as a
 the arguments or their fields, the kernel is generic: it exists for several element types, all such arrays have the
 same type, and the type is the end of its name (`find_in_rows_float`). Arrays that a kernel writes to are annotated as
 `Output`. `conversions.py` converts the arguments.
+
+The library is the one for the highest level of processor that this machine has. The environment variable
+TIEPROOF_PROCESSOR selects another level, such as x86-64-v3. Every level gives the same bits, and tests compare them.
+TIEPROOF_KERNELS selects another folder of libraries, such as libraries with sanitizers.
 """
 
 import ctypes
+import os
 import typing
 from collections.abc import Callable
 from functools import cache, wraps
@@ -16,19 +21,14 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from tieproof.native.conversions import (
-    NUMBERS,
-    Element,
-    Packed,
-    argument,
-    converter,
-    is_named_tuple,
-    layout,
-    path_to_generic,
-    paths_to_generic,
-)
+from tieproof.errors import TieproofError
+from tieproof.native import conversions
+from tieproof.native.building import FOLDER, library_file, sources_digest, this_machine
+from tieproof.native.conversions import NUMBERS, Element
 from tieproof.native.conversions import Output as Output
-from tieproof.native.loading import best_library
+
+WANTED = "TIEPROOF_PROCESSOR"
+ELSEWHERE = "TIEPROOF_KERNELS"
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -47,6 +47,44 @@ NAMES: dict[Element, str] = {
     np.dtype(np.bool_): "byte",
 }
 """The element types and their names in C: a `Doubles` has elements of type double."""
+
+
+@cache
+def best_library() -> ctypes.CDLL:
+    """The library, loaded once."""
+    levels = levels_of_this_machine()
+    wanted = os.environ.get(WANTED) or levels[-1]
+    if wanted not in levels:
+        raise TieproofError(
+            f"{WANTED} is {wanted!r}, but this machine has only {', '.join(levels)}. Choose one of them."
+        )
+    return load(wanted)
+
+
+@cache
+def levels_of_this_machine() -> tuple[str, ...]:
+    """The levels of processor that this machine supports, the highest last."""
+    levels = this_machine().levels
+    if len(levels) == 1:
+        return levels
+    highest = load(levels[0]).processor_level()
+    some = tuple(level for level in levels if int(level[-1]) <= highest)
+    if not some:
+        raise TieproofError(f"This processor is older than {levels[0]}, which tieproof needs.")
+    return some
+
+
+@cache
+def load(level: str) -> ctypes.CDLL:
+    """The library for a level; refused if it was not compiled from the sources in this folder."""
+    file = library_file(level, this_machine().suffix, os.environ.get(ELSEWHERE) or FOLDER)
+    if not os.path.exists(file):
+        raise TieproofError(f"{file} does not exist. Run `make kernels`, or install tieproof again.")
+    library = ctypes.CDLL(file)
+    library.made_of.restype = library.flags.restype = ctypes.c_char_p
+    if sources_digest() not in (None, library.made_of().decode()):
+        raise TieproofError(f"{file} was not compiled from the sources next to it. Run `make kernels`.")
+    return library
 
 
 def native(function: Callable[P, R]) -> Callable[P, R]:
@@ -70,11 +108,11 @@ def native(function: Callable[P, R]) -> Callable[P, R]:
 def packed(value: Named) -> Named:
     """A copy of a named tuple that is converted once and can be passed to many calls of kernels."""
     kind: Any = type(value)
-    path = path_to_generic(kind)
+    path = conversions.path_to_generic(kind)
     element = None if path is None else _element_at((value,), path)
     subclass, convert = _packing(kind, element)
     made = subclass._make(value)
-    made.packed = Packed(element, convert((value,))[0])
+    made.packed = conversions.Packed(element, convert((value,))[0])
     copied: Named = made
     return copied
 
@@ -83,14 +121,14 @@ def packed(value: Named) -> Named:
 def _packing(kind: Any, element: Element | None) -> tuple[Any, Callable[[tuple[Any, ...]], Any]]:
     """A subclass of this named tuple that can also store its packed form, and the function that makes this form."""
     subclass = type(kind.__name__, (kind,), {"__doc__": kind.__doc__})
-    return subclass, converter([argument(kind, kind.__name__, element)], (kind,), element)
+    return subclass, conversions.converter([conversions.argument(kind, kind.__name__, element)], (kind,), element)
 
 
 def resolved(function: Callable[..., Any], of: ctypes.CDLL) -> Callable[[tuple[Any, ...]], Any]:
     """The kernel of a stub in a library, which takes its arguments as one tuple."""
     hints = typing.get_type_hints(function, include_extras=True)
     returned, name = hints.pop("return"), function.__name__
-    path = next(paths_to_generic(tuple(hints.values())), None)
+    path = next(conversions.paths_to_generic(tuple(hints.values())), None)
     if path is None:
         return _prototype(of[name], hints, returned, None)
     known = {element: ending for element, ending in NAMES.items() if hasattr(of, f"{name}_{ending}")}
@@ -119,7 +157,7 @@ def _prototype(
     kernel: Any, hints: dict[str, Any], returned: Any, element: Element | None
 ) -> Callable[[tuple[Any, ...]], Any]:
     """Declare the types of a C function, and return a function that calls it; generic arrays have type `element`."""
-    taken = [argument(hint, f"{kernel.__name__}: {name}", element) for name, hint in hints.items()]
+    taken = [conversions.argument(hint, f"{kernel.__name__}: {name}", element) for name, hint in hints.items()]
     kernel.argtypes = [kind for kind, _ in taken]
     made: Callable[..., Any] | None = None
     if returned is NoneType:
@@ -127,9 +165,9 @@ def _prototype(
     elif returned in NUMBERS:
         kernel.restype = NUMBERS[returned][0]
     else:
-        kernel.restype = layout(returned)
-        made = returned._make if is_named_tuple(returned) else tuple
-    convert = converter(taken, tuple(hints.values()), element)
+        kernel.restype = conversions.layout(returned)
+        made = returned._make if conversions.is_named_tuple(returned) else tuple
+    convert = conversions.converter(taken, tuple(hints.values()), element)
 
     def call(arguments: tuple[Any, ...]) -> Any:
         result = kernel(*convert(arguments))

@@ -14,16 +14,8 @@ from typing import Any, NamedTuple
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_embeddings
 from tieproof.inputs.multi_vectors import as_multi_vectors, is_multi_vectors
-from tieproof.inputs.readers import json_lists, tables
-from tieproof.inputs.readers.columns import (
-    Entry,
-    choose,
-    dimensions,
-    meant,
-    refuse_labels,
-    refuse_scores,
-    warn_of_names,
-)
+from tieproof.inputs.readers import columns, json_lists, tables
+from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.location import File, Location, RemoteFile, check, split
 from tieproof.inputs.readers.text import stored_confidences, stored_labels
 from tieproof.inputs.readers.trec_told import refuse_rankings
@@ -96,15 +88,15 @@ def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), label
             for other in map(split, apart)
             if other.entry is not None and os.path.exists(other.path) and os.path.samefile(other.path, where.path)
         }
-        columns = form.entries(where.path, named)
-        if all(len(column.shape) == 1 for column in columns):
-            taken = dimensions(where.path, columns, named)
+        entries = form.entries(where.path, named)
+        if all(len(entry.shape) == 1 for entry in entries):
+            taken = columns.dimensions(where.path, entries, named)
             embeddings = as_embeddings(form.matrix(where.path, named, taken), f"embeddings of {where}")
             if labels is not None:
-                refuse_labels(where.path, [columns[at].name for at in taken], embeddings, labels)
-            warn_of_names(where.path, columns, taken)
+                columns.refuse_labels(where.path, [entries[at].name for at in taken], embeddings, labels)
+            columns.warn_of_names(where.path, entries, taken)
             return embeddings
-    entry = choose(entries_of(where), where, "embeddings")
+    entry = columns.choose(entries_of(where), where, "embeddings")
     if form.matrix and len(entry.shape) == 1:
         raise InputError(
             f"{where} is a single column of a table, but every column except for the labels is a dimension of "
@@ -125,14 +117,14 @@ def read_labels(location: PathLike | Location) -> Array:
     single class. In text, labels are integers if every label is written as an integer (7, not 07 or 7.0).
     """
     where = split(location)
-    entry = choose(entries_of(where), where, "labels")
+    entry = columns.choose(entries_of(where), where, "labels")
     return stored_labels(entry.load(), Location(where.path, entry.name), entry.stored)
 
 
 def read_confidences(location: PathLike) -> Array:
     """Read confidences, numbers of shape (n,), as stored; those in text become the nearest float64."""
     where = split(location)
-    entry = choose(entries_of(where), where, "confidences")
+    entry = columns.choose(entries_of(where), where, "confidences")
     return stored_confidences(entry.load(), Location(where.path, entry.name))
 
 
@@ -141,14 +133,14 @@ def column_of(location: PathLike, wanted: str) -> str | None:
     where = split(location)
     if _form(where).matrix is None:
         return None
-    return str(Location(where.path, choose(entries_of(where), where, wanted).name))
+    return str(Location(where.path, columns.choose(entries_of(where), where, wanted).name))
 
 
 def holds_labels(location: PathLike) -> bool:
     """Whether a file has an entry that can be labels: it is neither a single array nor a table of only dimensions."""
     where = Location(split(location).path)
     entries = entries_of(where)
-    return len(entries) > 1 and (_form(where).matrix is None or meant(entries, "labels") is not None)
+    return len(entries) > 1 and (_form(where).matrix is None or columns.meant(entries, "labels") is not None)
 
 
 def only_labels(location: PathLike) -> bool:
@@ -169,7 +161,7 @@ def refuse_other_files(path: File, labels: bool = False) -> None:
             names = tables.read(path).columns
         except InputError:
             return
-        refuse_scores(path, names)
+        columns.refuse_scores(path, names)
 
 
 def _form(where: Location) -> FileFormat:

@@ -105,6 +105,8 @@ class TieproofEvaluator(scoring.BaseEvaluator):  # type: ignore[misc]
 
     """
 
+    description = "Information Retrieval with Ties"  # in a model card
+
     def __init__(
         self,
         queries: Mapping[Any, Any] | None = None,
@@ -284,11 +286,6 @@ class TieproofEvaluator(scoring.BaseEvaluator):  # type: ignore[misc]
     def _model_score_functions(self, model: Any) -> dict[str, Any]:
         """The distances by the names of the model's score functions, for which NanoBEIREvaluator asks."""
         return scoring.distances_for(model, None, self.precision)
-
-    @property
-    def description(self) -> str:
-        """The name of the evaluation in a model card."""
-        return "Information Retrieval with Ties"
 
     def get_config_dict(self) -> dict[str, Any]:
         """The options of the evaluation that a model card shows."""

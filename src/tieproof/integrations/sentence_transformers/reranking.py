@@ -66,6 +66,8 @@ class TieproofRerankingEvaluator(scoring.BaseEvaluator):  # type: ignore[misc]
 
     """
 
+    description = "Reranking with Ties"  # in a model card
+
     def __init__(
         self,
         samples: Sequence[Mapping[str, Any]] | Mapping[Any, Mapping[str, Any]],
@@ -178,11 +180,6 @@ class TieproofRerankingEvaluator(scoring.BaseEvaluator):  # type: ignore[misc]
         }
         queries = encoding.encoded(model, "encode_query", [query for query, _, _ in samples], len(samples), **options)
         return queries, encoding.encoded(model, "encode_document", candidates, len(candidates), **options)
-
-    @property
-    def description(self) -> str:
-        """The name of the evaluation in a model card."""
-        return "Reranking with Ties"
 
     def get_config_dict(self) -> dict[str, Any]:
         """The options of the evaluation that a model card shows."""

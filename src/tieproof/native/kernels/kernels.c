@@ -99,7 +99,7 @@
 
 #include "resolve.h"
 
-/* The digest of the sources, for native/loading.py, and the compiler's flags, for the tests. */
+/* The digest of the sources, for native/calls.py, and the compiler's flags, for the tests. */
 KERNEL const char *made_of(void)
 {
     return MADE_OF;
