@@ -17,11 +17,11 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_135,
-    "distances": 4_561,
+    "inputs": 9_134,
+    "distances": 4_560,
     "engine": 4_718,
     "native": 830,
-    "measures": 6_235,
+    "measures": 6_234,
     "show": 1_479,
     "evaluation": 7_706,
     "analyses": 9_191,
@@ -34,7 +34,7 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 64_407
+LINES_OF_SOURCE = 64_404
 LINES_OF_KERNELS = 7_930
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123

@@ -13,8 +13,7 @@ from tieproof.native.calls import Output, native
 from tieproof.native.threads import cut
 from tieproof.ties import Array, BoolArray, IntArray, SmallIntArray
 
-MOST_TERMS = 2**31 - 1
-"""The most dimensions of sparse rows, whose numbers take 32 bits."""
+MOST_TERMS = 2**31 - 1  # the most dimensions of sparse rows, whose numbers take 32 bits
 
 AT_ONCE = 2**16  # about how many entries are looked at or sorted at a time, which fit into a cache
 

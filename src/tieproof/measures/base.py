@@ -138,8 +138,7 @@ class Definition:
         return definition_of, (self.name,)
 
 
-REGISTRY: dict[str, Definition] = {}
-"""Every definition by its name, in the order of registration."""
+REGISTRY: dict[str, Definition] = {}  # every definition by its name, in the order of registration
 
 DEFAULT_MEASURES = ("AP", "AP@R", "Rprec", "P@1", "P@10", "R@10", "Success@10", "RR", "nDCG@10")
 """The measures that are evaluated by default."""

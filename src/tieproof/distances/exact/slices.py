@@ -223,8 +223,7 @@ class PairBatch(NamedTuple):
         return self.summands(pairs, factor, of_row, of_column).sums()
 
 
-Places = tuple[IntArray, IntArray]
-"""The distinct rows of some pairs, and the index of each pair's row among them."""
+Places = tuple[IntArray, IntArray]  # the distinct rows of some pairs, and the index of each pair's row among them
 
 
 class ExactRows:
