@@ -548,7 +548,7 @@ def test_examples_of_help_texts_run(run: Run, command: list[str], monkeypatch: p
         # As a shell does with words that are not in quotes.
         expanded = [(f"'{word}'" not in example and glob.glob(word)) or [word] for word in shlex.split(example)]
         outcome = run(*chain.from_iterable(expanded), *(["--items", "60"] if command == ["audit"] else []))
-        extra, library = ("ray", "ray") if "--cluster" in example else ("stats", "arviz_stats")
+        extra, library = ("ray", "ray") if "--cluster" in example else ("stats", "scipy")
         if ("--cluster" in example or "--mass" in example) and importlib.util.find_spec(library) is None:
             assert f"Install it with: pip install 'tieproof[{extra}]'" in the_line(outcome)
             continue

@@ -17,10 +17,7 @@ DOTTED = re.compile(r"(?<!`)`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?:\([^`\n]*\))?`"
 FILES = re.compile(r"\.(py|c|json|npz|hdf5|parquet|[a-z]*vecs|[a-z]*bin)$")
 """The ends of names of files, which test_recipes.py looks for."""
 
-SHARED: dict[str, int] = {
-    "Interval": 2,
-    "Verdict": 2,
-}
+SHARED: dict[str, int] = {"Interval": 2, "Verdict": 2}
 """Classes that share their name, and how many have it. This list only shrinks."""
 
 

@@ -510,4 +510,11 @@ KERNEL void divide(Longs s, Longs n, Longs columns, Longs room, Longs out)
     }
 }
 
+/* Working memory to find the terms that two rows have in common. slots: a table of the places of one row's entries, in
+   which a term is sought from its own slot on; -1 where there is none, as everywhere at first. x, y: places among the
+   entries of both rows, as many as a row of the other side has. */
+typedef struct {
+    Ints slots, x, y;
+} Meeting;
+
 #endif
