@@ -147,7 +147,7 @@ CASES: dict[str, Case] = {
         r"with an array \(vectors, dimensions\)",
     ),
     "a padded array as one vector for each item": Case(
-        evaluate(np.zeros((3, 2, 2))), r"with \.reshape\(len\(x\), -1\); for items of .* padded\(x, mask\)"
+        evaluate(np.zeros((3, 2, 2))), r"with \.reshape\(len\(x\), -1\); for items of .*\.padded\(x, mask\)"
     ),
     "precision= with MaxSim": Case(evaluate(SEVERAL, distance="maxsim", precision="float16"), r"precision cannot be"),
     "noise= with MaxSim": Case(evaluate(SEVERAL, distance="maxsim", noise=0.1), r"noise cannot be combined"),

@@ -202,7 +202,7 @@ def twofold_products(
 
 @native
 def twofold_products_of_terms(
-    x: Terms, y: Terms, rows: IntArray, columns: IntArray, at: Output[Meeting], out: Output[npt.NDArray[np.float64]]
+    x: Terms, y: Terms, rows: IntArray, items: IntArray, at: Output[Meeting], out: Output[npt.NDArray[np.float64]]
 ) -> None:
     """The same for sparse rows."""
 
