@@ -339,3 +339,8 @@ def test_shards_that_differ(forms: tuple[str, str], words: str, tmp_path: Path) 
         writers[form](file, GALLERY)
     with pytest.raises(tp.InputError, match=words):
         tp.open(files)
+
+
+def test_the_ids_of_shards_are_no_labels(tmp_path: Path) -> None:
+    jsonl(tmp_path / "part-0.jsonl", GALLERY)
+    assert tp.open(tmp_path).labels is None

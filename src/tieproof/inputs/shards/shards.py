@@ -11,7 +11,7 @@ from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import type_name
 from tieproof.inputs.labels import check_widths, integer_type
 from tieproof.inputs.readers import FILE_FORMATS, entries_of, read_labels
-from tieproof.inputs.readers.columns import meant
+from tieproof.inputs.readers.columns import NAMES, meant
 from tieproof.inputs.readers.location import Location
 from tieproof.inputs.shards.files import PATTERN, Paths, Shard, StoredRows, file_beside, located, parted, shard_at
 from tieproof.inputs.sparse_rows import ordered
@@ -181,11 +181,11 @@ def _usual_labels(shards: Sequence[Shard]) -> Array | None:
     folders: dict[str, set[str]] = {}
 
     def place(shard: Shard) -> Location | None:
-        """Return the location of a shard's labels: by a usual name, or the only entry besides the vectors."""
+        """Return the location of a shard's labels: by a usual name, or the only entry besides vectors and ids."""
         if not shard.entry:
             files = [file for file in (file_beside(shard.file, word, folders) for word in USUAL) if file is not None]
             return Location(files[0]) if files else None
-        besides = [entry for entry in entries_of(Location(shard.file)) if entry.name != shard.entry]
+        besides = [each for each in entries_of(Location(shard.file)) if each.name not in {shard.entry, *NAMES["ids"]}]
         entry = meant(besides, "labels")
         return None if entry is None else Location(shard.file, entry.name)
 
