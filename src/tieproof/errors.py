@@ -104,7 +104,7 @@ class MissingExtraError(TieproofError, ImportError):
         return type(self), (self.what, self.extra), self.__dict__
 
 
-def library(name: str, what: str, extra: str) -> Any:
+def import_extra(name: str, what: str, extra: str) -> Any:
     """Import an optional library; MissingExtraError, which says `what` needs it, if it is not installed."""
     try:
         return import_module(name)

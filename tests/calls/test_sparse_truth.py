@@ -344,3 +344,13 @@ def test_shards_that_differ(forms: tuple[str, str], words: str, tmp_path: Path) 
 def test_the_ids_of_shards_are_no_labels(tmp_path: Path) -> None:
     jsonl(tmp_path / "part-0.jsonl", GALLERY)
     assert tp.open(tmp_path).labels is None
+
+
+def test_a_shard_whose_rows_start_far_beyond_its_end(tmp_path: Path) -> None:
+    path, header = tmp_path / "part-0.csr", 24
+    WRITERS[".csr"](path, GALLERY)
+    with path.open("r+b") as file:
+        file.seek(header + 8 * len(GALLERY))
+        file.write((10**17).to_bytes(8, "little"))
+    with pytest.raises(tp.InputError, match="its parts contradict each other"):
+        tp.open(path)

@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_134,
+    "inputs": 9_157,
     "distances": 4_560,
     "engine": 4_718,
     "native": 830,
     "measures": 6_234,
     "show": 1_479,
-    "evaluation": 7_706,
-    "analyses": 9_191,
+    "evaluation": 7_708,
+    "analyses": 9_192,
     "trials": 11_564,
     "compat": 2_693,
-    "integrations": 2_434,
+    "integrations": 2_436,
     "cli": 2_961,
     "data": 22,
     "tieproof": 878,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 64_404
+LINES_OF_SOURCE = 64_432
 LINES_OF_KERNELS = 7_930
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_694
+LINES_OF_TESTS = 67_701
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 
 from tieproof import Estimate, evaluate, kit
 from tieproof.compat.ties import TieChoice, check_ties, choose
-from tieproof.errors import InputError, library
+from tieproof.errors import InputError, import_extra
 from tieproof.evaluation.evaluated import mean_of_means
 from tieproof.kit import Array, DistanceFunction, Embeddings, FloatArray, IntArray, Labels
 
@@ -261,7 +261,7 @@ def _relevant_pairs(
     comparison : takes a label (1, …) and the gallery's labels (n, …), both torch tensors, and returns n bools
     with_itself : whether the first q gallery items are the queries, which are not relevant to themselves
     """
-    torch = library("torch", "label_comparison_fn", "torch")
+    torch = import_extra("torch", "label_comparison_fn", "torch")
     distinct, number = np.unique(labels, axis=0, return_inverse=True)
     others = torch.as_tensor(gallery_labels).float()
     parts = []
@@ -282,7 +282,7 @@ def _clustering_scores(
     names: Sequence[str], queries: Embeddings, labels: Array, cluster: Callable[[Any, int], Any]
 ) -> dict[str, float]:
     """The scores of one clustering with as many clusters as there are distinct labels (extra `sklearn`)."""
-    metrics = library("sklearn.metrics", " and ".join(names), "sklearn")
+    metrics = import_extra("sklearn.metrics", " and ".join(names), "sklearn")
     number = np.unique(labels, return_inverse=True)[1].ravel()
     as_given = cluster is _k_means or find_spec("torch") is None
     given = queries if as_given else import_module("torch").as_tensor(queries)
@@ -292,7 +292,7 @@ def _clustering_scores(
 
 def _k_means(queries: Embeddings, count: int) -> Array:
     """The cluster of each query, with a fixed seed; queries are sorted first, so that their order does not matter."""
-    sklearn = library("sklearn.cluster", "k-means", "sklearn")
+    sklearn = import_extra("sklearn.cluster", "k-means", "sklearn")
     order = np.lexsort(queries.T[::-1])
     clusters = np.empty(len(queries), dtype=np.int64)
     clusters[order] = sklearn.KMeans(count, n_init=_STARTS, random_state=0).fit_predict(queries[order])

@@ -28,7 +28,7 @@ from tieproof.inputs.labels import as_label_rows, as_labels
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.multi_vectors import as_multi_vectors, different, is_multi_vectors, joined
 from tieproof.inputs.options import Precision, check_choice, find_format
-from tieproof.inputs.sparse_rows import as_sparse, is_sparse
+from tieproof.inputs.sparse_forms import as_sparse, is_sparse
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.show.parts import count
 from tieproof.ties import Array, IntArray

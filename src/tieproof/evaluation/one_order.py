@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.errors import InputError, library
+from tieproof.errors import InputError, import_extra
 from tieproof.evaluation.evaluated import EMPTY
 from tieproof.evaluation.given_lists import list_parts
 from tieproof.evaluation.measured import Measured
@@ -188,7 +188,7 @@ def _places_of_ids(source: Source, values: Array) -> IntArray:
 
 def _places_in_ranx(query: IntArray, values: FloatArray) -> IntArray:
     """Return the place of each document in the list of its query, as ranx sorts it."""
-    ranx, lists = library("ranx", "The rule 'ranx'", "ranx"), dict[str, dict[str, float]]()
+    ranx, lists = import_extra("ranx", "The rule 'ranx'", "ranx"), dict[str, dict[str, float]]()
     for row, (of_query, value) in enumerate(zip(query.tolist(), values.tolist(), strict=True)):
         lists.setdefault(str(of_query), {})[str(row)] = value  # the ids do not matter to ranx
     places = np.empty(len(values), dtype=np.int64)

@@ -32,7 +32,8 @@ from tieproof.inputs.readers.columns import vectors_of
 from tieproof.inputs.relevance import Excluded, Exclusions, Relevance
 from tieproof.inputs.relevance_by_labels import Unjudged, by_labels
 from tieproof.inputs.shards.source import ArraySource, RankedRows
-from tieproof.inputs.sparse_rows import SparseRows, alignments, as_sparse, is_sparse
+from tieproof.inputs.sparse_forms import alignments, as_sparse, is_sparse
+from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.ties import Array
 
 ANY_KIND = SparseRows, MultiVectors  # the kinds of rows beside arrays, of calls that take all of them

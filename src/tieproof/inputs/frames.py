@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.errors import InputError, library
+from tieproof.errors import InputError, import_extra
 from tieproof.ties import Array
 
 COLUMNS = {
@@ -62,7 +62,7 @@ def as_frame(values: Any) -> Any:
     )  # pandas and polars have both
     if not of_arrow:
         return values
-    pyarrow = library("pyarrow", f"a table of type {type(values).__name__}", "parquet")
+    pyarrow = import_extra("pyarrow", f"a table of type {type(values).__name__}", "parquet")
     table = pyarrow.table(values)
     return Columns(table.column_names, table.columns)
 

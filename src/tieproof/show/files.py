@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from tieproof.errors import InputError, library
+from tieproof.errors import InputError, import_extra
 from tieproof.show import style
 from tieproof.ties import Array
 from tieproof.whole_files import naming, unfinished_file
@@ -95,7 +95,7 @@ def _write_csv(result: Any, path: Path) -> None:
 
 def _parquet_writer() -> Writer:
     pyarrow, parquet = (
-        library(name, "Writing a .parquet file", "parquet") for name in ("pyarrow", "pyarrow.parquet")
+        import_extra(name, "Writing a .parquet file", "parquet") for name in ("pyarrow", "pyarrow.parquet")
     )
     return lambda result, path: parquet.write_table(pyarrow.table(_storable(result.columns())), path)
 

@@ -16,7 +16,7 @@ from html import escape
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from tieproof.errors import InputError, library
+from tieproof.errors import InputError, import_extra
 from tieproof.show.files import PAGE, output
 from tieproof.show.parts import NARROWEST, WIDTH, paragraph
 from tieproof.show.parts import table as grid
@@ -338,4 +338,4 @@ class Shown(AsJson, ABC):
 
 def pandas(what: str) -> Any:
     """The library pandas; MissingExtraError, which names `what` needs it, if it is not installed."""
-    return library("pandas", what, "pandas")
+    return import_extra("pandas", what, "pandas")

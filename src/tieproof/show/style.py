@@ -11,7 +11,7 @@ from itertools import accumulate, takewhile, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tieproof.errors import library
+from tieproof.errors import import_extra
 from tieproof.show.printable import printable
 
 BLACK = "#000000"
@@ -54,8 +54,8 @@ METADATA: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"Creatio
 
 def matplotlib(what: str) -> Any:
     """The library matplotlib; MissingExtraError, which names `what` needs it, if it is not installed."""
-    library("matplotlib.figure", what, "plot")
-    return library("matplotlib", what, "plot")
+    import_extra("matplotlib.figure", what, "plot")
+    return import_extra("matplotlib", what, "plot")
 
 
 def figure(what: str, width: float = 7.0, height: float = 3.5, rows: int = 1, columns: int = 1) -> tuple[Any, Any]:

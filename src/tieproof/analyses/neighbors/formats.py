@@ -8,7 +8,7 @@ import numpy as np
 
 from tieproof.analyses.neighbors.result import Neighbors
 from tieproof.analyses.neighbors.sides import Sides, spans_of
-from tieproof.errors import InputError, library
+from tieproof.errors import InputError, import_extra
 from tieproof.inputs.readers import hdf5
 from tieproof.inputs.readers.columns import Entry, holds
 from tieproof.inputs.readers.location import reading
@@ -67,7 +67,7 @@ def _vectors(rows: Array) -> Iterable[Array]:
 
 
 def _hdf5() -> TruthFormat:
-    h5py = library("h5py", "Writing a .hdf5 file", "h5")
+    h5py = import_extra("h5py", "Writing a .hdf5 file", "h5")
 
     def content(sides: Sides, found: Neighbors) -> tuple[dict[str, Any], dict[str, RowSource]]:
         """Return the attributes of the file, and its data sets."""
@@ -105,7 +105,7 @@ def _same(rows: RowSource, stored: Entry) -> bool:
 
 def _parquet() -> TruthFormat:
     what = "Writing a .parquet file"
-    pyarrow, parquet = (library(name, what, "parquet") for name in ("pyarrow", "pyarrow.parquet"))
+    pyarrow, parquet = (import_extra(name, what, "parquet") for name in ("pyarrow", "pyarrow.parquet"))
 
     def table(found: Neighbors) -> Any:
         lists = {"neighbors_id": found.ids, "distances": found.distances, "nearer": found.nearer}

@@ -21,7 +21,8 @@ from tieproof.inputs.multi_vectors import different
 from tieproof.inputs.relevance import NOTHING, Excluded
 from tieproof.inputs.relevance_by_labels import Unjudged
 from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
-from tieproof.inputs.sparse_rows import SparseRows, alignments, as_sparse, is_sparse
+from tieproof.inputs.sparse_forms import alignments, as_sparse, is_sparse
+from tieproof.inputs.sparse_rows import SparseRows
 
 ORDER = "The queries come first, and then the gallery."  # what to say if both sides are probably swapped
 

@@ -29,5 +29,5 @@ if TYPE_CHECKING:
     from tieproof.compat.oml.metrics import calc_retrieval_metrics_rr as calc_retrieval_metrics_rr
     from tieproof.compat.oml.retrieval_results import RetrievalResults as RetrievalResults
 else:
-    errors.library("torch", "tieproof.compat.oml", "torch")
+    errors.import_extra("torch", "tieproof.compat.oml", "torch")
     __getattr__, __dir__ = exports(__name__)

@@ -40,5 +40,5 @@ if TYPE_CHECKING:
     from tieproof.compat.torchmetrics.metrics import retrieval_recall as retrieval_recall
     from tieproof.compat.torchmetrics.metrics import retrieval_reciprocal_rank as retrieval_reciprocal_rank
 else:
-    errors.library("torchmetrics", "tieproof.compat.torchmetrics", "torchmetrics")
+    errors.import_extra("torchmetrics", "tieproof.compat.torchmetrics", "torchmetrics")
     __getattr__, __dir__ = exports(__name__)

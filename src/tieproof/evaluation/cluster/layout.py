@@ -20,6 +20,7 @@ BYTES_PER_PAIR = 60  # the bytes of a pair of a query and a relevant item during
 SMALLEST_BUDGET = 16 * 2**20  # the smallest budget in bytes; smaller ones are raised to it
 SMALLEST_BLOCK = 2**11  # the fewest queries of a block if a number is requested; smaller ones cost more per query
 STORED = 2**41  # the most products of numbers for a block of a checkpoint, unless it is the smallest: about a minute
+
 Span = tuple[int, int]  # the first and the last row of several, as ends of a slice
 
 

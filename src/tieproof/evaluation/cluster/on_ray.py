@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from tieproof.engine.problem import Budget, Progress
-from tieproof.errors import ClusterError, InputError, TieproofError, library
+from tieproof.errors import ClusterError, InputError, TieproofError, import_extra
 from tieproof.evaluation.cluster.tasks import Begin, Local, Pairs, Task, add, unseen
 from tieproof.installed import __version__
 
@@ -35,7 +35,7 @@ def connected(address: str | None, budget: Budget) -> Iterator["Local | OnRay"]:
     if address is None:
         yield Local()
         return
-    ray = library("ray", "cluster=", "ray")
+    ray = import_extra("ray", "cluster=", "ray")
     if not isinstance(address, str) or not address or "://" in address:
         raise InputError(
             f"The cluster must be 'auto', 'local' or the address host:port of a Ray cluster, not {address!r}. Run "

@@ -19,7 +19,7 @@ from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.location import File, Location, RemoteFile, check, split
 from tieproof.inputs.readers.text import stored_confidences, stored_labels
 from tieproof.inputs.readers.trec_told import refuse_rankings
-from tieproof.inputs.sparse_rows import is_sparse
+from tieproof.inputs.sparse_forms import is_sparse
 from tieproof.ties import Array
 
 PathLike = str | os.PathLike[str]

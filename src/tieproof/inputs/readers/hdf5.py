@@ -17,7 +17,7 @@ from contextlib import ExitStack, suppress
 from threading import Lock
 from typing import Any
 
-from tieproof.errors import InputError, library
+from tieproof.errors import InputError, import_extra
 from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.hdf5_storage import PREFIX
 from tieproof.inputs.readers.location import File, RemoteFile, broken, reading
@@ -86,7 +86,7 @@ _PROCESSES: dict[int, _Process] = {}
 
 def _ask(path: File, call: str, *arguments: Any) -> Any:
     """The answer to a question about a file; InputError if the file is refused, or the other process crashes."""
-    library("h5py", f"Reading {path}", "h5")
+    import_extra("h5py", f"Reading {path}", "h5")
     asked = _PROCESSES.get(os.getpid()) or _PROCESSES.setdefault(os.getpid(), _Process())
     with asked.lock, ExitStack() as stack:
         stream: Any = None

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tieproof.errors import InputError, library
+from tieproof.errors import InputError, import_extra
 from tieproof.inputs.readers.location import Location
 
 PREFIX = "HDF5_VDS_PREFIX"
@@ -48,7 +48,7 @@ def _check_virtual(dataset: Any, where: Location) -> None:
     """Refuse a virtual data set that lacks one of its sources, or is not covered by them."""
     if not isinstance(where.path, Path):
         _refuse(where, "its sources are only searched on this machine: save a copy that is not virtual")
-    h5py = library("h5py", f"Reading {where.path}", "h5")
+    h5py = import_extra("h5py", f"Reading {where.path}", "h5")
     sources = dataset.virtual_sources()
     for source in sources:
         name = f"'{source.dset_name}' of '{source.file_name}'"

@@ -1,11 +1,11 @@
 """The judgments of a data set of ir_datasets, which downloads what it does not have yet."""
 
-from tieproof.errors import InputError, library
+from tieproof.errors import InputError, import_extra
 
 
 def read(name: str) -> tuple[dict[str, list[tuple[str, float]]], bool]:
     """Return the judgments, and whether a document with the id of its query is left out of its list: never."""
-    ir_datasets = library("ir_datasets", f"qrels of ir_datasets:{name}", "ir-datasets")
+    ir_datasets = import_extra("ir_datasets", f"qrels of ir_datasets:{name}", "ir-datasets")
     try:
         data = ir_datasets.load(name)
     except KeyError:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, NamedTuple
 
-from tieproof.errors import InputError, MissingExtraError, library
+from tieproof.errors import InputError, MissingExtraError, import_extra
 
 OWN = "file://"  # the URLs of local files, which are read without fsspec
 
@@ -174,7 +174,7 @@ def state_of(file: File) -> tuple[int, str]:
 
 def storage_of(url: str) -> tuple[Any, str]:
     """Return the storage of a URL, which does not cache listings, and the path in it."""
-    fsspec = library("fsspec", f"Reading {url}", "remote")
+    fsspec = import_extra("fsspec", f"Reading {url}", "remote")
     try:
         storage, path = fsspec.core.url_to_fs(url, use_listings_cache=False)
     except Exception as error:  # of fsspec, which names a library that is missing, or of a storage, of many kinds

@@ -8,7 +8,7 @@ mteb:{Task}               the judgments of a task, whose data MTEB downloads if 
 from collections.abc import Mapping
 from typing import Any
 
-from tieproof.errors import InputError, library
+from tieproof.errors import InputError, import_extra
 
 MODEL, CONVENTIONS = "mteb_model_meta", "tieproof_conventions"
 """Members that are no subsets: the model of predictions, and how a task treats its lists."""
@@ -72,7 +72,7 @@ def read(location: str) -> OfSplit:
     """Return the judgments of {Task}, or of one of its splits, {Task}:{subset}/{split}."""
     name, _, wanted = location.partition(":")
     subset, _, split = wanted.partition("/")
-    mteb = library("mteb", f"qrels of mteb:{location}", "mteb")
+    mteb = import_extra("mteb", f"qrels of mteb:{location}", "mteb")
     try:
         task = mteb.get_task(name, eval_splits=[split] if split else None, hf_subsets=[subset] if subset else None)
     except KeyError:

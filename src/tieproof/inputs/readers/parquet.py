@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.errors import InputError, library
+from tieproof.errors import InputError, import_extra
 from tieproof.inputs.arrays import is_rounded, type_name
 from tieproof.inputs.labels import from_objects
 from tieproof.inputs.readers.columns import SPARSE_ROWS, Entry
@@ -29,7 +29,7 @@ BATCH = 2**21  # the number of bytes that are decoded at a time
 @contextmanager
 def _opened(path: File) -> Iterator[Any]:
     """Open a file by its path, or a remote one by a stream of its bytes."""
-    parquet = library("pyarrow.parquet", f"Reading {path}", "parquet")
+    parquet = import_extra("pyarrow.parquet", f"Reading {path}", "parquet")
     with (
         reading(path, PARQUET),
         nullcontext(path) if isinstance(path, Path) else path.open("rb") as source,
@@ -158,7 +158,7 @@ def _sparse(path: File, columns: Sequence[str], count: int | None) -> Entry:
 
 
 def _entry(path: File, field: Any, count: int) -> Entry:
-    types = library("pyarrow.types", f"Reading {path}", "parquet")
+    types = import_extra("pyarrow.types", f"Reading {path}", "parquet")
     if types.is_map(field.type):
         return _sparse(path, [field.name], count)
     if any(test(field.type) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list)):
@@ -208,14 +208,14 @@ def _as_numpy(path: File, column: Any, name: str) -> Array:
 
 def _plain(path: File, column: Any, name: str) -> Array:
     """Return values without nulls."""
-    types = library("pyarrow.types", f"Reading {path}", "parquet")
+    types = import_extra("pyarrow.types", f"Reading {path}", "parquet")
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if types.is_string(column.type) or types.is_large_string(column.type):
         try:
             strings = column.to_pylist()
         except UnicodeDecodeError:
-            binary = library("pyarrow", f"Reading {path}", "parquet").large_binary()
+            binary = import_extra("pyarrow", f"Reading {path}", "parquet").large_binary()
             return from_bytes(column.cast(binary).to_pylist(), Location(path, name))
         return from_objects(strings, f"labels of {Location(path, name)}")
     array: Array = np.asarray(column)

@@ -19,7 +19,7 @@ from tieproof.inputs.labels import from_objects
 from tieproof.inputs.readers import json_lists, tables
 from tieproof.inputs.readers.columns import SPARSE_ROWS, Entry, refuse_scores
 from tieproof.inputs.readers.location import AGAIN, File, broken, reading, state_of
-from tieproof.inputs.sparse_rows import as_sparse, of_parts
+from tieproof.inputs.sparse_forms import as_sparse, of_parts
 from tieproof.ties import Array
 
 KIND = "sparse rows of big-ann-benchmarks (.csr)"
@@ -69,7 +69,7 @@ def csr(path: File, named: Collection[str] = ()) -> list[Entry]:
                 return np.frombuffer(file.read(max(0, count) * int(kind[-1])), kind)
 
             starts = part(HEADER + 8 * start, "<i8", stop - start + 1)
-            first, count = min(max(0, int(starts[0])), entries), int(starts[-1] - starts[0])
+            first, count = min(max(0, int(starts[0])), entries), min(int(starts[-1]) - int(starts[0]), entries)
             before = HEADER + 8 * (rows + 1) + 4 * first
             terms, weights = part(before, "<i4", count), part(before + 4 * entries, "<f4", count)
         return _checked(path, starts - starts[0], terms, weights, (stop - start, width), start)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.errors import InputError, library
+from tieproof.errors import InputError, import_extra
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.frames import Columns, as_frame
 from tieproof.inputs.readers import json_lists
@@ -43,7 +43,7 @@ def read(location: str | os.PathLike[str] | Piped) -> Any:
     with reading(path, KIND), path.open("rb") as file:
         if file.read(4) == b"PAR1":
             file.seek(0)
-            return as_frame(library("pyarrow.parquet", f"Reading {path}", "parquet").read_table(file))
+            return as_frame(import_extra("pyarrow.parquet", f"Reading {path}", "parquet").read_table(file))
     content = unpacked(location)[1].tobytes()
     if kind_of(content) or b"\0" in content:
         raise InputError(broken(path, KIND, content))

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from tieproof.errors import InputError, library
+from tieproof.errors import InputError, import_extra
 from tieproof.inputs.arrays import not_readable
 from tieproof.inputs.readers.columns import Entry, holds
 from tieproof.inputs.readers.location import File, Location, broken, reading, state_of
@@ -46,7 +46,7 @@ MOST_UNPACKED = 1024  # times the size of its file, of a larger tensor with repe
 
 def of_safetensors(path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the tensors of the file; a header is checked by the library, or of a remote file here."""
-    safetensors = library("safetensors", f"Reading {path}", "safetensors")
+    safetensors = import_extra("safetensors", f"Reading {path}", "safetensors")
     with reading(path, SAFETENSORS):
         with path.open("rb") as file:  # 8 bytes with the length of the header, the header, the data
             length = int.from_bytes(file.read(8), "little")
@@ -101,7 +101,7 @@ def _as_float32(bits: Array) -> Array:
 
 def of_torch(path: Path, named: Collection[str] = ()) -> list[Entry]:
     """Return the tensor of the file as the only, unnamed entry, or the tensors of a dict by their keys."""
-    torch = library("torch", f"Reading {path}", "torch")
+    torch = import_extra("torch", f"Reading {path}", "torch")
     if tuple(map(int, re.findall(r"\d+", torch.__version__)[:2])) < FIRST_SAFE:
         raise InputError(
             f"{path} is not read with torch {torch.__version__}, which such a file could make run code; install "
@@ -138,7 +138,7 @@ def _loaded_tensor(path: Path, name: str, tensor: Any) -> Entry:
                 "save a tensor without repeated or left out elements."
             )
         with reading(path, TORCH):
-            torch = library("torch", f"Reading {path}", "torch")
+            torch = import_extra("torch", f"Reading {path}", "torch")
             plain = tensor.detach().to_dense() if tensor.layout != torch.strided else tensor.detach()
             if plain.is_floating_point() and plain.dtype not in (torch.float16, torch.float32, torch.float64):
                 plain = plain.float()  # exact: bfloat16 and the 8-bit floats are parts of float32

@@ -13,8 +13,9 @@ from tieproof.inputs.labels import check_widths, integer_type
 from tieproof.inputs.readers import FILE_FORMATS, entries_of, read_labels
 from tieproof.inputs.readers.columns import NAMES, meant
 from tieproof.inputs.readers.location import Location
-from tieproof.inputs.shards.files import PATTERN, Paths, Shard, StoredRows, file_beside, located, parted, shard_at
-from tieproof.inputs.sparse_rows import ordered
+from tieproof.inputs.shards.files import PATTERN, Paths, file_beside, located, parted
+from tieproof.inputs.shards.stored_rows import Shard, StoredRows, shard_at
+from tieproof.inputs.sparse_forms import ordered
 from tieproof.native.threads import in_order
 from tieproof.ties import Array
 
@@ -181,11 +182,12 @@ def _usual_labels(shards: Sequence[Shard]) -> Array | None:
     folders: dict[str, set[str]] = {}
 
     def place(shard: Shard) -> Location | None:
-        """Return the location of a shard's labels: by a usual name, or the only entry besides vectors and ids."""
+        """The labels of a shard: by a usual name, or the only entry besides vectors (and ids, of sparse rows)."""
         if not shard.entry:
             files = [file for file in (file_beside(shard.file, word, folders) for word in USUAL) if file is not None]
             return Location(files[0]) if files else None
-        besides = [each for each in entries_of(Location(shard.file)) if each.name not in {shard.entry, *NAMES["ids"]}]
+        others = {shard.entry, *(NAMES["ids"] if shard.usual else ())}
+        besides = [each for each in entries_of(Location(shard.file)) if each.name not in others]
         entry = meant(besides, "labels")
         return None if entry is None else Location(shard.file, entry.name)
 

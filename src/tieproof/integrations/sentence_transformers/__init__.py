@@ -20,5 +20,7 @@ if TYPE_CHECKING:
         TieproofRerankingEvaluator as TieproofRerankingEvaluator,
     )
 else:
-    errors.library("sentence_transformers", "tieproof.integrations.sentence_transformers", "sentence-transformers")
+    errors.import_extra(
+        "sentence_transformers", "tieproof.integrations.sentence_transformers", "sentence-transformers"
+    )
     __getattr__, __dir__ = exports(__name__)

@@ -17,5 +17,5 @@ if TYPE_CHECKING:
     from tieproof.integrations.sklearn.scorers import TieproofScorer as TieproofScorer
     from tieproof.integrations.sklearn.scorers import tieproof_scorer as tieproof_scorer
 else:
-    errors.library("sklearn", "tieproof.integrations.sklearn", "sklearn")
+    errors.import_extra("sklearn", "tieproof.integrations.sklearn", "sklearn")
     __getattr__, __dir__ = exports(__name__)

@@ -7,7 +7,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from tieproof.errors import InputError, library
+from tieproof.errors import InputError, import_extra
 from tieproof.inputs.arrays import as_numbers, check_finite
 from tieproof.measures.confidence.inputs import LARGEST, as_floats, as_masses, check_scale, finite_floats
 from tieproof.ties import BoolArray, FloatArray
@@ -196,12 +196,12 @@ def credible_region(posterior: Any, mass: float = 0.95) -> Any:
 
 def squared_radius(mass: float, dimensions: int) -> float:
     """The quantile `mass` of the chi-squared distribution with `dimensions` degrees of freedom (extra `stats`)."""
-    return 2 * float(library("scipy.special", "A credible region", "stats").gammaincinv(dimensions / 2, mass))
+    return 2 * float(import_extra("scipy.special", "A credible region", "stats").gammaincinv(dimensions / 2, mass))
 
 
 def _cap_angle(mass: float, dimensions: int, concentration: float) -> float:
     """The angle around the mode within which the probability is `mass` (extra `stats`)."""
-    brentq = library("scipy.optimize", "A credible region", "stats").brentq
+    brentq = import_extra("scipy.optimize", "A credible region", "stats").brentq
     power = dimensions - 2
     root = math.hypot(power, 2 * concentration)
     mode = math.atan2(math.sqrt(2 * power / (power + root)), 2 * concentration / (power + root))
@@ -241,6 +241,6 @@ def _shortest_interval(samples: Any, mass: float) -> Interval:
             f"The samples must have shape (n,) or (n, dimensions) and not be empty, but have shape {array.shape}."
         )
     floats = finite_floats(array, "samples")
-    array_stats = library("arviz_stats.base", "A credible region of samples", "stats").array_stats
+    array_stats = import_extra("arviz_stats.base", "A credible region of samples", "stats").array_stats
     ends = np.asarray(array_stats.hdi(floats, prob=mass, axis=0))
     return Interval(ends[..., 0], ends[..., 1])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.errors import library
+from tieproof.errors import import_extra
 from tieproof.measures.statistics.resampling import Strata, Whole, as_whole, below, coins, raw, resampled_sums
 from tieproof.ties import ROUNDING, Array, BoolArray, FloatArray, IntArray
 
@@ -134,7 +134,7 @@ def wilcoxon_test(differences: FloatArray, either: bool = False) -> float:
     mean = math.fsum(differences.tolist()) / len(differences)
     if mean < -ROUNDING or (mean <= ROUNDING and not either) or not rounded.any():
         return 1.0
-    wilcoxon = library("scipy.stats", "Wilcoxon's test", "stats").wilcoxon
+    wilcoxon = import_extra("scipy.stats", "Wilcoxon's test", "stats").wilcoxon
     directions = [rounded] if mean > ROUNDING else [rounded, np.sort(-rounded)]
     p_value = 2 * min(float(wilcoxon(each, alternative="greater").pvalue) for each in directions)
     return min(1.0, max(p_value, _smallest_p_value(rounded)))
@@ -168,7 +168,7 @@ def t_interval(values: FloatArray, strata: Strata, confidence: float) -> tuple[f
     spread = mean_and_spread(values, strata)
     if not spread.freedom:
         return spread.mean, spread.mean
-    stdtrit = library("scipy.special", "An interval by Student's t", "stats").stdtrit
+    stdtrit = import_extra("scipy.special", "An interval by Student's t", "stats").stdtrit
     reach = float(stdtrit(spread.freedom, (1 + confidence) / 2)) * spread.error
     return spread.mean - reach, spread.mean + reach
 
@@ -182,7 +182,7 @@ def t_test(differences: FloatArray, strata: Strata) -> float:
         return 1.0
     if not spread.freedom:
         return _smallest_p_value(differences) if spread.mean > ROUNDING else 1.0
-    stdtr = library("scipy.special", "Student's t-test", "stats").stdtr
+    stdtr = import_extra("scipy.special", "Student's t-test", "stats").stdtr
     return 2 * float(stdtr(spread.freedom, -abs(spread.mean) / spread.error))
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.errors import library
+from tieproof.errors import import_extra
 from tieproof.installed import __version__
 from tieproof.show.drawing import in_steps, sort
 from tieproof.show.parts import chance, count, fixed, signed
@@ -120,7 +120,7 @@ def isolated(name: object) -> str:
 
 def templates() -> Any:
     """The environment of the templates, which escapes all values."""
-    jinja2 = library("jinja2", "Writing a page", "report")
+    jinja2 = import_extra("jinja2", "Writing a page", "report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tieproof.show.pages"),
         autoescape=True,

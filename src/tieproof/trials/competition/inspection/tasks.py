@@ -19,7 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tieproof.errors import InputError, library
+from tieproof.errors import InputError, import_extra
 from tieproof.kit import reading
 from tieproof.trials.sandbox import bubblewrap, folders
 from tieproof.trials.sandbox.bubblewrap import SealedRoom, environment, sealed
@@ -231,7 +231,7 @@ def json_of(path: Path) -> Any:
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file."""
-    yaml = library("yaml", f"Reading {path}", "competition")
+    yaml = import_extra("yaml", f"Reading {path}", "competition")
     text = text_of(path)
     with reading(path, "YAML"):
         loader = yaml.SafeLoader(text)

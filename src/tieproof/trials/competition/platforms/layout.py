@@ -20,7 +20,7 @@ import numpy as np
 
 from tieproof import __version__
 from tieproof.data import load_digits
-from tieproof.errors import InputError, library
+from tieproof.errors import InputError, import_extra
 from tieproof.evaluation.result import flat_name
 from tieproof.kit import Array
 from tieproof.trials.competition.hosting import Hosted, HostedPhase
@@ -132,7 +132,7 @@ def _written(plan: BundlePlan, phase: HostedPhase, path: str, key: str) -> bytes
     content = _laid_out(plan.content[key], values)
     if not path.endswith(".yaml"):
         return json.dumps(content, indent=4).encode()
-    yaml = library("yaml", "Writing a bundle", "competition")
+    yaml = import_extra("yaml", "Writing a bundle", "competition")
     text: str = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=1000)
     return text.encode()
 
