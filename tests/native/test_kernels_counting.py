@@ -37,7 +37,7 @@ VALUES: dict[str, Values] = {
     "special": lambda random, count: random.choice(SPECIAL, size=count),
 }
 FORMS = ("plain", "shifted", "ratio", "whole")
-WIDTHS = (1, 8, 63, 64, 65, 300)
+WIDTHS = (1, 8, 63, 64, 65, 78, 300)
 
 
 class Made(NamedTuple):
@@ -150,7 +150,8 @@ def room_of(made: Made, work: Work, side: int) -> TileMemory:
         room = memory.make_room(side, len(made.targets.row), work.thresholds, made.tile.entries.dtype)
     for array in (*room.listed, *room.placed, room.crowded, room.tally, *room.sorting, room.near):
         array[...] = 1
-    return room
+    positions = np.ones(len(room.sorting.open) + 8, dtype=np.uint32)
+    return room._replace(sorting=room.sorting._replace(open=positions[:-8]))
 
 
 Way = Callable[[Work, TileMemory], Iterator[int]]
@@ -166,9 +167,10 @@ def check(known: Known, few: float | None, way: Way) -> None:
     side = max(made.tile.entries.shape[1], len(made.targets.row))
     found = Counts(made.gap.copy(), np.zeros_like(made.gap))
     work = Work(made.targets, made.thresholds, limits, found, memory.room_for_items(side))
-    undecided = []
-    for used in way(work, room_of(made, work, side)):
+    room, undecided = room_of(made, work, side), []
+    for used in way(work, room):
         undecided += list(zip(*(part[:used].tolist() for part in work.undecided), strict=True))
+    assert (np.asarray(room.sorting.open.base)[-8:] == 1).all(), "positions are written behind their room"
     assert sorted(undecided) == known.undecided
     assert (found.gap == known.counts.gap).all()
     assert (found.equal == known.counts.equal).all()
