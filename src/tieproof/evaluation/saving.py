@@ -17,7 +17,6 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.evaluation.measured import Measured
-from tieproof.installed import __version__
 from tieproof.show.files import Formats
 from tieproof.ties import Array
 from tieproof.whole_files import atomic_write
@@ -63,6 +62,8 @@ def _write(result: Measured, path: Path) -> None:
 
 def _parts_of(result: Measured) -> tuple[dict[str, Any], dict[str, Array]]:
     """The facts and the arrays of the record of a result; refused for the result of one category."""
+    from tieproof.installed import __version__  # only where a record is written, because it takes long
+
     known = result.evaluated
     if not known.origin.fingerprint:
         raise InputError(

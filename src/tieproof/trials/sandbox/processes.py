@@ -7,7 +7,6 @@ launcher.py adopted it. Only bubblewrap holds a process that first kills the lau
 """
 
 import os
-import secrets
 import signal
 import subprocess
 import threading
@@ -31,7 +30,7 @@ class ProcessTree:
     """A program started by `subprocess.Popen` in its own session; `environment` is all that it gets but its mark."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str] = os.environ, **options: Any) -> None:
-        self.mark = MARK + secrets.token_hex(16)
+        self.mark = MARK + os.urandom(16).hex()
         self.process: subprocess.Popen[bytes] = subprocess.Popen(
             command, env={**environment, self.mark: "1"}, start_new_session=True, **options
         )
