@@ -85,8 +85,7 @@ def _parts_of(result: Measured) -> tuple[dict[str, Any], dict[str, Array]]:
         "confidence": known.confidence,
         "not_in_run": known.not_in_run,
     }
-    if known.categories is not None:
-        groups = known.categories
+    if (groups := known.categories) is not None:
         arrays |= zip(CATEGORIES, (groups.names, groups.of_query, groups.of_empty, groups.counted), strict=True)
     arrays |= {f"left_out_{place}": ids for place, ids in enumerate(known.left_out.values())}
     facts = {
