@@ -116,8 +116,8 @@ takes {codes:,.0f} core hours.
 ## A million items, on paper
 
 How long would leave-one-out with a million items of 768 dimensions take on 16 cores with a matrix unit (AMX)? The
-products have the prices of a prototype on such a processor; the rest was measured on this one, also while other
-programs ran. What is assumed beside is written in `benchmarks/million.py`:
+products have the prices of a prototype on such a processor; the rest was measured on the processor named below, while
+other programs ran. What is assumed beside is written in `benchmarks/million.py`:
 
 ```text
 {million}```
