@@ -37,7 +37,7 @@ VALUES: dict[str, Values] = {
     "special": lambda random, count: random.choice(SPECIAL, size=count),
 }
 FORMS = ("plain", "shifted", "ratio", "whole")
-WIDTHS = (1, 8, 63, 64, 65, 300)
+WIDTHS = (1, 8, 63, 64, 65, 303)
 
 
 class Made(NamedTuple):
@@ -166,9 +166,11 @@ def check(known: Known, few: float | None, way: Way) -> None:
     side = max(made.tile.entries.shape[1], len(made.targets.row))
     found = Counts(made.gap.copy(), np.zeros_like(made.gap))
     work = Work(made.targets, made.thresholds, limits, found, memory.room_for_items(side))
-    undecided = []
-    for used in way(work, room_of(made, work, side)):
+    room, undecided = room_of(made, work, side), []
+    listed = np.ones(len(room.sorting.open) + 8, dtype=np.uint32)
+    for used in way(work, room._replace(sorting=room.sorting._replace(open=listed[:-8]))):
         undecided += list(zip(*(part[:used].tolist() for part in work.undecided), strict=True))
+    assert (listed[-8:] == 1).all()  # nothing is written beyond the end
     assert sorted(undecided) == known.undecided
     assert (found.gap == known.counts.gap).all()
     assert (found.equal == known.counts.equal).all()

@@ -18,7 +18,7 @@ WHOLE_NUMBERS = 2**12  # the largest range of whole numbers between thresholds i
 def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeLike) -> TileMemory:
     """Working memory for tiles with at most `side` rows or columns and for `queries` queries of a stripe."""
     most = min(int((thresholds.stop - thresholds.start).max(initial=0)), MOST_THRESHOLDS)
-    size, wide = max(LIST, side, queries), max(side, most) // 8 * 8 + 8
+    size, wide = max(LIST, side, queries), max(side, most) + 8
     placed = max(min(PLACED, side**2), 2 * size)
     tally = max(min(TALLY, 2 * (len(thresholds.key) + len(thresholds.start))), 2 * most + 2)
     return TileMemory(
