@@ -42,9 +42,8 @@ static inline __m256i ones_by_byte(__m256i bytes)
 /* Add the sums of four bytes each. */
 static inline void add_bytes(int32_t *to, __m256i bytes)
 {
-    __m256i twos = _mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1));
-    __m256i before = _mm256_loadu_si256((const __m256i *)to);
-    _mm256_storeu_si256((__m256i *)to, _mm256_add_epi32(before, _mm256_madd_epi16(twos, _mm256_set1_epi16(1))));
+    __m256i fours = _mm256_madd_epi16(_mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1)), _mm256_set1_epi16(1));
+    _mm256_storeu_si256((__m256i *)to, _mm256_add_epi32(fours, _mm256_loadu_si256((const __m256i *)to)));
 }
 
 #define DIFFERING 4
@@ -63,13 +62,10 @@ static inline void add_bytes(int32_t *to, __m256i bytes)
 static void differ_by_256_bits(
     const int8_t *const *row, const uint8_t *const *block, int64_t steps, int32_t (*restrict products)[WIDEST])
 {
-    for (int r = 0; r < DIFFERING; r++)
-        memset(products[r], 0, IN_BLOCK * sizeof products[r][0]);
+    memset(products, 0, DIFFERING * sizeof products[0]);
     for (int64_t start = 0; start < steps; start += STEPS) {
-        const int8_t *from[DIFFERING];
+        const int8_t *from[] = {row[0] + 4 * start, row[1] + 4 * start, row[2] + 4 * start, row[3] + 4 * start};
         const uint8_t *items = block[0] + 64 * start;
-        for (int r = 0; r < DIFFERING; r++)
-            from[r] = row[r] + 4 * start;
         add_differing(from, &items, steps - start < STEPS ? steps - start : STEPS, products);
     }
 }
@@ -141,8 +137,6 @@ SEPARATE void sum_by_loop(
 #define PUT(to, sum) _mm512_storeu_ps((float *)(to), _mm512_add_ps(_mm512_loadu_ps((const float *)(to)), sum))
 #include "dots.inc"
 #elif defined __AVX2__ && defined __FMA__
-#include <immintrin.h>
-
 #define NAME sum_by_256_bits
 #define TARGET __attribute__((noinline))
 #define VECTOR __m256
