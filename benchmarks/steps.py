@@ -21,7 +21,7 @@ SIZES = {"count": 8_000, "dimensions": 512}
 
 STEPS = {
     "pages": r"\[k\]",
-    "product": r"gemm|_by_(?:\d+_bits|loop)|differ_|short_sums|sift_|multiply_codes",
+    "product": r"gemm|_by_(?:\d+_bits|loop)|differ_|add_differing|short_sums|sift_|multiply_codes",
     "convert": r"encode|aligned_contig_cast|row_units|digest|transpose",
     "near": r"reaching|list_|count_in_|count_near|leave_out|place_listed|add_up",
     "buckets": r"table|bucket|closer|show_|widen|slots|count_exactly|compare_|level|nearness_of",

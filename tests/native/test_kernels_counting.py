@@ -37,7 +37,7 @@ VALUES: dict[str, Values] = {
     "special": lambda random, count: random.choice(SPECIAL, size=count),
 }
 FORMS = ("plain", "shifted", "ratio", "whole")
-WIDTHS = (1, 8, 63, 64, 65, 78, 300)
+WIDTHS = (1, 8, 63, 64, 65, 78, 303)
 
 
 class Made(NamedTuple):

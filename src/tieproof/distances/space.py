@@ -269,7 +269,7 @@ class Space(ABC):
 
     def key_block(self, rows: slice | IntArray, columns: slice | IntArray) -> Intervals:
         """Return `keys` of all pairs of some rows and columns, from a tile, and one error bound for each row."""
-        keys = self.tile(rows, columns).astype(np.float64)
+        keys = self.tile(rows, columns).astype(np.float64, copy=False)
         if self.form.ratio:
             keys *= np.abs(keys)
             keys /= self.form.square[columns]

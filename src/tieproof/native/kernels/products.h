@@ -10,68 +10,66 @@
 
    Rows and blocks of items are arranged as for dot products, so each step compares 32 bits of each item. */
 
-/* The number of steps whose bits are added position by position. */
-#define STEPS 16
-
-/* The number of bits set in each byte, written so that many words are counted side by side. */
-static inline uint32_t ones_by_byte(uint32_t word)
-{
-    word -= word >> 1 & 0x55555555;
-    word = (word & 0x33333333) + (word >> 2 & 0x33333333);
-    return (word + (word >> 4)) & 0x0F0F0F0F;
-}
-
-/* The sum of the bytes of a word. */
-static inline int32_t sum_of_bytes(uint32_t word)
-{
-    word = (word & 0x00FF00FF) + (word >> 8 & 0x00FF00FF);
-    return (int32_t)((word + (word >> 16)) & 0xFFFF);
-}
-
-/* The bits of a row and of item i that differ in a step. */
-static inline uint32_t differing(const int8_t *row, const uint8_t *block, int64_t step, int64_t i)
-{
-    uint32_t of_row, of_item;
-    memcpy(&of_row, row + 4 * step, 4);
-    memcpy(&of_item, block + 64 * step + 4 * i, 4);
-    return of_row ^ of_item;
-}
-
-/* Add the bits of a and b to `low`, position by position; return the carries. */
-static inline uint32_t add_bits(uint32_t *low, uint32_t a, uint32_t b)
-{
-    uint32_t half = *low ^ a, carry = (*low & a) | (half & b);
-    *low = half ^ b;
-    return carry;
-}
-
-/* Add the numbers of bits that differ in STEPS steps. Bits at the same position are added first (Harley and Seal). */
-SEPARATE void differ_in_many_steps(const int8_t *row, const uint8_t *block, int32_t *restrict sum)
-{
-    for (int64_t i = 0; i < IN_BLOCK; i++) {
-        uint32_t one = 0, two = 0, four = 0, eight = 0;
-#define TWOS(step) add_bits(&one, differing(row, block, step, i), differing(row, block, step + 1, i))
-#define FOURS(step) add_bits(&two, TWOS(step), TWOS(step + 2))
-#define EIGHTS(step) add_bits(&four, FOURS(step), FOURS(step + 4))
-        uint32_t sixteen = add_bits(&eight, EIGHTS(0), EIGHTS(8));
-        uint32_t by_byte = ones_by_byte(one) + 2 * ones_by_byte(two) + 4 * ones_by_byte(four)
-                           + 8 * ones_by_byte(eight) + 16 * ones_by_byte(sixteen);
-        sum[i] += sum_of_bytes(by_byte);
-    }
-}
-
 SEPARATE void differ_by_loop(
     const int8_t *const *row, const uint8_t *const *block, int64_t steps, int32_t (*restrict products)[WIDEST])
 {
     int32_t sum[IN_BLOCK] = {0};
-    int64_t step = 0;
-    for (; step + STEPS <= steps; step += STEPS)
-        differ_in_many_steps(row[0] + 4 * step, block[0] + 64 * step, sum);
-    for (; step < steps; step++)
-        for (int64_t i = 0; i < IN_BLOCK; i++)
-            sum[i] += sum_of_bytes(ones_by_byte(differing(row[0], block[0], step, i)));
+    uint32_t of_row, of_item;
+    for (int64_t step = 0; step < steps; step++)
+        for (int64_t i = 0; i < IN_BLOCK; i++) {
+            memcpy(&of_row, row[0] + 4 * step, 4);
+            memcpy(&of_item, block[0] + 64 * step + 4 * i, 4);
+            sum[i] += __builtin_popcount(of_row ^ of_item);
+        }
     memcpy(products[0], sum, sizeof sum);
 }
+
+#ifdef __AVX2__
+#include <immintrin.h>
+
+/* The number of steps after which a byte with the number of its bits that differ may be full. */
+#define STEPS 31
+
+/* The number of bits set in each byte: those of its halves, each looked up in a table. */
+static inline __m256i ones_by_byte(__m256i bytes)
+{
+    const __m256i low = _mm256_set1_epi8(15);
+    const __m256i ones = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
+    __m256i of_high = _mm256_shuffle_epi8(ones, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), low));
+    return _mm256_add_epi8(_mm256_shuffle_epi8(ones, _mm256_and_si256(bytes, low)), of_high);
+}
+
+/* Add the sums of four bytes each. */
+static inline void add_bytes(int32_t *to, __m256i bytes)
+{
+    __m256i fours = _mm256_madd_epi16(_mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1)), _mm256_set1_epi16(1));
+    _mm256_storeu_si256((__m256i *)to, _mm256_add_epi32(fours, _mm256_loadu_si256((const __m256i *)to)));
+}
+
+#define DIFFERING 4
+#define NAME add_differing
+#define TARGET __attribute__((noinline))
+#define VECTOR __m256i
+#define PARTS 2
+#define ROWS DIFFERING
+#define BLOCKS 1
+#define NEXT 4
+#define ALL _mm256_set1_epi32
+#define DOT(sum, items, row) _mm256_add_epi8(sum, ones_by_byte(_mm256_xor_si256(items, row)))
+#define PUT(to, sum) add_bytes(to, sum)
+#include "dots.inc"
+
+static void differ_by_256_bits(
+    const int8_t *const *row, const uint8_t *const *block, int64_t steps, int32_t (*restrict products)[WIDEST])
+{
+    memset(products, 0, DIFFERING * sizeof products[0]);
+    for (int64_t start = 0; start < steps; start += STEPS) {
+        const int8_t *from[] = {row[0] + 4 * start, row[1] + 4 * start, row[2] + 4 * start, row[3] + 4 * start};
+        const uint8_t *items = block[0] + 64 * start;
+        add_differing(from, &items, steps - start < STEPS ? steps - start : STEPS, products);
+    }
+}
+#endif
 
 #ifdef __AVX512F__
 #define NAME differ_by_512_bits
@@ -86,12 +84,16 @@ SEPARATE void differ_by_loop(
 #include "dots.inc"
 #endif
 
-/* The fastest way of this processor that is not above `highest`: 0 is the loop, 1 is an instruction for 512 bits. */
+/* The fastest way of this processor that is not above `highest`: 0 is the loop, 1 are vectors. */
 static inline DotWay way_to_differ(int64_t highest)
 {
 #ifdef __AVX512F__
     if (highest > 0 && counts_bits_by_eight())
         return (DotWay){differ_by_512_bits, 12, 2, 0};
+#endif
+#ifdef __AVX2__
+    if (highest > 0)
+        return (DotWay){differ_by_256_bits, DIFFERING, 1, 0};
 #endif
     (void)highest;
     return (DotWay){differ_by_loop, 1, 1, 0};
@@ -135,8 +137,6 @@ SEPARATE void sum_by_loop(
 #define PUT(to, sum) _mm512_storeu_ps((float *)(to), _mm512_add_ps(_mm512_loadu_ps((const float *)(to)), sum))
 #include "dots.inc"
 #elif defined __AVX2__ && defined __FMA__
-#include <immintrin.h>
-
 #define NAME sum_by_256_bits
 #define TARGET __attribute__((noinline))
 #define VECTOR __m256
