@@ -10,6 +10,7 @@ PLACED = 2**14  # how many items are placed before they are counted under the lo
 TALLY = 2**16  # how many thresholds' counts are added at a time, under the lock
 BUCKETS = 8  # the number of buckets per threshold (measured)
 MORE_BUCKETS = 1024  # the number of additional buckets, so that a few thresholds are in few of the buckets
+AHEAD = 8  # how many positions are written together, from any position of a list
 RUN = 32  # how many entries of the table of buckets are written together, up to this many past the last one
 MOST_THRESHOLDS = 2**15 - 1  # the most thresholds with buckets: an entry of their table has 15 bits
 WHOLE_NUMBERS = 2**12  # the largest range of whole numbers between thresholds in which each number gets its own count
@@ -18,7 +19,7 @@ WHOLE_NUMBERS = 2**12  # the largest range of whole numbers between thresholds i
 def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeLike) -> TileMemory:
     """Working memory for tiles with at most `side` rows or columns and for `queries` queries of a stripe."""
     most = min(int((thresholds.stop - thresholds.start).max(initial=0)), MOST_THRESHOLDS)
-    size, wide = max(LIST, side, queries), max(side, most) // 8 * 8 + 8
+    size, wide = max(LIST, side, queries), max(side, most) + AHEAD
     placed = max(min(PLACED, side**2), 2 * size)
     tally = max(min(TALLY, 2 * (len(thresholds.key) + len(thresholds.start))), 2 * most + 2)
     return TileMemory(
