@@ -14,7 +14,9 @@ GUARD = 0x5A
 BEHIND = 64
 
 
-@pytest.mark.parametrize("name", ["multiples", "constant rows", "rows over sixty orders", "int8", "float16"])
+@pytest.mark.parametrize(
+    "name", ["multiples", "constant rows", "rows over sixty orders", "int8 few values", "float16"]
+)
 @pytest.mark.parametrize("items", [11, 30, 65])
 def test_nothing_behind_the_working_memory_is_written(monkeypatch: pytest.MonkeyPatch, name: str, items: int) -> None:
     behind = []
