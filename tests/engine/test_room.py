@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hard_sets import HARD_SETS
 
 import tieproof as tp
+from hard_sets import HARD_SETS
 from tieproof.engine import memory
 
 GUARD = 0x5A
