@@ -341,9 +341,44 @@ def test_shards_that_differ(forms: tuple[str, str], words: str, tmp_path: Path) 
         tp.open(files)
 
 
+def test_labels_beside_shards(tmp_path: Path) -> None:
+    npz(tmp_path / "part-0.npz", GALLERY)
+    np.save(tmp_path / "part-0.labels.npy", np.arange(60))
+    shards = tp.open(tmp_path)
+    assert shards.labels is not None
+    assert (len(shards), shards.labels.tolist()) == (60, [*range(60)])
+
+
+@pytest.mark.parametrize("form", [".csr", ".parquet"])
+def test_shards_without_rows(form: str, tmp_path: Path) -> None:
+    for number, part in enumerate((GALLERY[:0], GALLERY, GALLERY[:0])):
+        WRITERS[form](tmp_path / f"part-{number}{form}", part)
+    shards = tp.open(tmp_path)
+    assert (len(shards), len(shards.opened), len(shards.names)) == (60, 3, 1)
+
+
+def test_shards_take_no_noise(tmp_path: Path) -> None:
+    with pytest.raises(tp.InputError, match="noise cannot be combined with sparse rows"):
+        tp.evaluate(in_shards(GALLERY, tmp_path / "g", ".csr"), np.arange(60) % 5, noise=0.1)
+
+
 def test_the_ids_of_shards_are_no_labels(tmp_path: Path) -> None:
     jsonl(tmp_path / "part-0.jsonl", GALLERY)
     assert tp.open(tmp_path).labels is None
+
+
+@pytest.mark.parametrize(("at", "value"), [(0, 1), (60, 10)], ids=["behind the first entry", "before the last one"])
+def test_a_shard_with_entries_of_no_row(at: int, value: int, tmp_path: Path) -> None:
+    path, rows = tmp_path / "part-0.csr", GALLERY * 0
+    rows[:, :11] = np.arange(60)[:, None] == 59  # all entries are those of the last row
+    rows[0, 0] = 1
+    WRITERS[".csr"](path, rows)
+    with path.open("r+b") as file:
+        file.seek(24 + 8 * at)
+        file.write(value.to_bytes(8, "little"))
+    for read in (tp.open, read_embeddings):
+        with pytest.raises(tp.InputError, match="contradict each other"):
+            read(path)
 
 
 def test_a_shard_whose_rows_start_far_beyond_its_end(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tieproof.distances import DISTANCES, Distance, DistanceFunction, find_dista
 from tieproof.engine.problem import AnySearch, Budget, Problem, Progress, Search, Sharded, ShardedProblem, Watch
 from tieproof.errors import InputError, about
 from tieproof.evaluation.progress import progress_bar
-from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings, is_source
+from tieproof.inputs.arrays import NOT_SHARDS, Embeddings, as_array, as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words, rows_digests
 from tieproof.inputs.judgments import Judgments, checked_triples, excluded_pairs
 from tieproof.inputs.labels import checked_groups, checked_labels
@@ -96,8 +96,9 @@ def make_problem(
     if noise is not None:
         from tieproof.evaluation.moves import noise_of
 
-        if not isinstance(found, Sharded) and isinstance(found.queries, MultiVectors | SparseRows):
-            rows = f"the distance {found.called}" if isinstance(found.queries, MultiVectors) else "sparse rows"
+        several = isinstance(found.queries, MultiVectors)
+        if several or getattr(found.queries, "usual", 0):
+            rows = f"the distance {found.called}" if several else "sparse rows"
             raise InputError(f"noise cannot be combined with {rows}. Leave it out.", "noise")
         noise = noise_of(in_memory(found, "whose rows are not in memory together, as noise needs them"), noise)
     sides = 1 if gallery.embeddings is None else 2
@@ -242,9 +243,7 @@ def as_sharded(problem: AnySearch | Sharded[AnySearch]) -> Sharded[AnySearch]:
     )
 
 
-def in_memory(
-    problem: AnySearch | Sharded[AnySearch], why: str = "which only evaluate reads block by block"
-) -> AnySearch:
+def in_memory(problem: AnySearch | Sharded[AnySearch], why: str = NOT_SHARDS) -> AnySearch:
     """Return the problem if its rows are in memory; refuse shards, with the reason."""
     if isinstance(problem, Sharded):
         raise InputError(

@@ -25,6 +25,7 @@ SCALARS = (int, float, complex, str, bytes, np.generic)  # of elements of a list
 
 
 DICTIONARIES = "dictionaries"  # what messages call sparse rows {term: weight}
+NOT_SHARDS = "which only tp.evaluate, tp.truth, tp.verify_truth and tp.examine_truth read block by block"
 
 
 def as_array(values: Any, name: str) -> Array:
@@ -62,8 +63,8 @@ def _with_any_alignment(values: Any, name: str) -> Array:
         return _from_tensor(values, name)
     if is_source(values):
         raise InputError(
-            f"The {name} must be an array in memory, not shards ({values!r}), which only evaluate reads block by "
-            "block. If all rows fit into memory, pass shards.read(0, n)."
+            f"The {name} must be an array in memory, not shards ({values!r}), {NOT_SHARDS}. If all rows fit into "
+            "memory, pass shards.read(0, n)."
         )
     if type(values).__name__ == "LazyFrame":
         raise InputError(f"The {name} must not be a lazy frame (LazyFrame), which has no rows yet. Call .collect().")

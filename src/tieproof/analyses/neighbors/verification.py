@@ -94,7 +94,7 @@ def verify_truth(
     queries, gallery : (q, d) and (n, d), arrays, sparse rows or shards
         The data, in the order in which the truth was computed. Shards are read piece by piece, as in `truth`. Sparse
         rows may have another form: dictionaries are those of a matrix whose columns are their integers, or all
-        strings of both sides in alphabetical order.
+        strings of both sides in alphabetical order (also those of weight 0).
     exclude : rows (query, item), or (q, n) bools
         The pairs that the truth leaves out, if there are any.
     sample : whole number, or None

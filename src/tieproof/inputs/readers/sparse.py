@@ -69,10 +69,11 @@ def csr(path: File, named: Collection[str] = ()) -> list[Entry]:
                 return np.frombuffer(file.read(max(0, count) * int(kind[-1])), kind)
 
             starts = part(HEADER + 8 * start, "<i8", stop - start + 1)
-            first, count = min(max(0, int(starts[0])), entries), min(int(starts[-1]) - int(starts[0]), entries)
+            begin, end = int(starts[0]) if start else 0, int(starts[-1]) if stop < rows else entries
+            first, count = min(max(0, begin), entries), min(end - begin, entries)
             before = HEADER + 8 * (rows + 1) + 4 * first
             terms, weights = part(before, "<i4", count), part(before + 4 * entries, "<f4", count)
-        return _checked(path, starts - starts[0], terms, weights, (stop - start, width), start)
+        return _checked(path, starts - begin, terms, weights, (stop - start, width), start)
 
     return [Entry("", (rows, width), SPARSE_ROWS, lambda: read(0, rows), rows=read)]
 

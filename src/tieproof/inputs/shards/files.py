@@ -62,8 +62,7 @@ def _expanded(location: str, beside: set[str]) -> list[Location]:
     names, is_folder = _files_of(path)
     if is_folder:
         shown = [name for name in names if PurePosixPath(name).name[0] not in "._"]
-        several = ([name for name in shown if name.lower().endswith(forms)] for forms in (IN_BLOCKS, WHOLE))
-        names = next(filter(None, several), [])
+        names = [name for name in shown if name.lower().endswith((*IN_BLOCKS, *WHOLE))]
     stems = {PurePosixPath(name).stem for name in names}
 
     def belongs_to_another(name: str) -> bool:
@@ -72,6 +71,8 @@ def _expanded(location: str, beside: set[str]) -> list[Location]:
         return word.lower() in beside and stem in stems
 
     kept = names if len(names) == 1 else [name for name in names if not belongs_to_another(name)]
+    if is_folder:  # with rows that are read in blocks, other files are no shards
+        kept = [name for name in kept if name.lower().endswith(IN_BLOCKS)] or kept
     if not kept:
         what = f"is a folder without files of vectors ({', '.join(IN_BLOCKS)})" if is_folder else "matches no file"
         raise InputError(f"{path} {what}; check the path and its spelling.")

@@ -82,7 +82,7 @@ def _shard_of(where: Location, form: str) -> Shard:
         )
     entry = choose(entries, where, "embeddings")
     rows, place = _rows_of(entry, where.path), Location(where.path, entry.name or None)
-    if entry.holds == SPARSE_ROWS:
+    if entry.holds == SPARSE_ROWS and entry.shape[0] != 0:
         with ONE_WHOLE:  # also of Parquet, whose columns tell
             return _sparse_shard(entry, rows, where.path)
     count = entry.shape[0] or 0
@@ -101,8 +101,6 @@ def _sparse_shard(entry: Entry, rows: RowReader, file: File) -> Shard:
     for start in range(0, count, step):
         block = rows(start, min(start + step, count))
         longest, entries = max(longest, block.longest), entries + block.size
-    if block is None:
-        return Shard(file, entry.name, 0, 0, np.dtype(np.float64), size, changed)
     usual = max(1, -(-entries // count))
     return Shard(
         file, entry.name, count, block.shape[1], block.dtype, size, changed, longest, usual, block.vocabulary
