@@ -132,20 +132,10 @@ def rewrite(**writing: Any) -> Change:
     return change
 
 
-def list_twice(case: Case, random: Random) -> Case:
-    """The same run with every line twice."""
-    return replace(case, listed=np.full(case.items.shape, 2))
-
-
 def _relabel(case: Case, names: IntArray) -> Case:
     """Other numbers for the classes: class c is called names[c]."""
     asked = None if case.query_labels is None else names[case.query_labels]
     return replace(case, labels=names[case.labels], query_labels=asked)
-
-
-def as_bytes(case: Case, random: Random) -> Case:
-    """The same whole numbers as unsigned bytes."""
-    return case.changed(lambda rows: rows.astype(np.uint8))
 
 
 # What is added to all scores, which are whole numbers from 0 to 255.
@@ -256,7 +246,7 @@ CHANGES: dict[str, Variants] = {
     "memory layout": in_memory,
     "scaling": by(rescale, "with all numbers multiplied by a power of two"),
     "shifting scores": shifted,
-    "bytes": by(as_bytes, "as unsigned bytes", 1),
+    "bytes": by(lambda case, _: case.changed(lambda rows: rows.astype(np.uint8)), "as unsigned bytes", 1),
     "zero columns": by(add_zero_columns, "with three zero columns"),
     "splitting queries": halves,
     "relabelling": relabeled,
@@ -264,5 +254,7 @@ CHANGES: dict[str, Variants] = {
     "renaming documents": by(rewrite(names=None), "with renamed documents"),
     "order of lines": by(rewrite(lines=None), "with shuffled lines"),
     "rank column": by(rewrite(ranks=True), "with reversed ranks"),
-    "repeated lines": by(list_twice, "with every line of the run twice", 1),
+    "repeated lines": by(
+        lambda case, _: replace(case, listed=np.full(case.items.shape, 2)), "with every line of the run twice", 1
+    ),
 }

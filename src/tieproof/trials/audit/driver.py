@@ -98,13 +98,10 @@ def _check(options: Options) -> None:
     check_whole("queries", options.queries, least=FEWEST_ITEMS)
 
 
-def _is_recall(convention: Convention) -> bool:
-    return convention.kind == recall.RECALL
-
-
 def _applies(attack: Attack, convention: Convention, options: Options) -> bool:
     """Whether an attack applies; only the attacks on recalls apply to evaluators of recall."""
-    return (attack.kind == recall.RECALL) == _is_recall(convention) and WHERE[attack.only](convention, options)
+    alike = (attack.kind == recall.RECALL) == (convention.kind == recall.RECALL)
+    return alike and WHERE[attack.only](convention, options)
 
 
 def _chosen(options: Options, convention: Convention) -> list[Attack]:
@@ -191,7 +188,7 @@ def _run(
     examination: Examination, attacks: Sequence[Attack], advance: Callable[[int], None], title: str
 ) -> Iterator[Finding]:
     """The findings on random embeddings themselves, then the worst finding of each attack on each measure."""
-    if _is_recall(examination.convention):
+    if examination.convention.kind == recall.RECALL:
         recall.begin(examination, title)
     else:
         begun, goes_on = _begun(examination, title)

@@ -26,12 +26,6 @@ def sets_of(names: Iterable[str]) -> Sets:
 
 usual_sets = sets_of(DATA)
 
-
-def sets_in_pairs(examination: Examination) -> dict[str, Case]:
-    """The data sets of the usual size, with an even number of queries of each class, in pairs."""
-    return {name: case.take_queries(in_pairs(case)) for name, case in usual_sets(examination).items()}
-
-
 # Numbers of items or queries that leave one over in batches of 2 to 256, and of 100 to 1,000. More leave one over in
 # batches of up to 4,096: for vectors or scores of a few queries or items, and in thorough audits.
 SIZES = (257, 1001)
@@ -148,7 +142,9 @@ def _confirmed(
 SETS: dict[str, Sets] = {
     "usual": usual_sets,
     "other sizes": sets_of_other_sizes,
-    "pairs": sets_in_pairs,
+    "pairs": lambda examination: {
+        name: case.take_queries(in_pairs(case)) for name, case in usual_sets(examination).items()
+    },
     "random": sets_of(["random"]),
     "whole numbers": sets_of(WHOLE),
 }

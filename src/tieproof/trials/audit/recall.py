@@ -76,14 +76,6 @@ class WholeRanking(NamedTuple):
         estimate = neighbor_recall(known, tuple(self), k=K, n_items=items)[K]
         return estimate.lower, estimate.upper
 
-    def moved(self, by: float) -> "WholeRanking":
-        """The ranking with a whole number added to all distances, such as those of inner products."""
-        return self._replace(distances=self.distances + np.float32(by))
-
-    def named(self, ids: IntArray) -> "WholeRanking":
-        """The ranking with other ids of the items, by their present ids."""
-        return self._replace(ids=ids[self.ids])
-
     def scaled(self, factor: float) -> "WholeRanking":
         """The ranking with all distances multiplied by a power of two."""
         return self._replace(distances=self.distances * np.float32(factor))

@@ -19,7 +19,7 @@ def _true_neighbors(deck: Deck) -> Iterator[RecallTrial]:
     ranking = deck.ranking()
     yield RecallTrial.of("exactly the nearest items", ranking, ranking.at(FIRST))
     yield RecallTrial.of("the farthest items", ranking, ranking.at(deck.far()))
-    below = ranking.moved(-ranking.distances.max() - 1)
+    below = ranking._replace(distances=ranking.distances - (ranking.distances.max() + 1))
     yield RecallTrial.of("exactly the nearest items, with distances below 0", below, below.at(FIRST))
     yield RecallTrial.of("the farthest items, with distances below 0", below, below.at(deck.far()))
 
@@ -51,7 +51,7 @@ def _ids_out_of_range(deck: Deck) -> Iterator[RecallTrial]:
     ):
         yield RecallTrial.of(f"{what}, with the distances of the nearest items", ranking, replace(lists, found=ids))
     for bits, kind in ((11, "half precision"), (24, "float32")):
-        large = ranking.named(2 ** (bits + 1) + 4 * np.arange(deck.items)).at(FIRST)
+        large = ranking._replace(ids=2 ** (bits + 1) + 4 * ranking.ids).at(FIRST)
         what = f"ids of no item that are equal to those of the nearest items in {kind}, with their distances"
         yield RecallTrial(what, replace(large, found=large.found + 1), 0.0, 0.0)
 

@@ -83,14 +83,9 @@ def isolated_pairs(dice: Dice, count: int, width: int) -> Array:
     return np.eye((count + 1) // 2, dtype=np.float32)[dice.random.permutation(count) // 2]
 
 
-def one_ulp(dice: Dice, count: int, width: int) -> Array:
-    """`CONSTANT` or the next larger number, at random."""
-    return np.where(dice.random.random((count, width)) < 0.5, CONSTANT, np.nextafter(CONSTANT, np.float32(1)))
-
-
-def either_infinity(dice: Dice, count: int, width: int) -> Array:
-    """Infinity of random sign."""
-    return np.where(dice.random.random((count, width)) < 0.5, np.inf, -np.inf).astype(np.float32)
+def either(one: np.float32, other: np.float32) -> BlindSystem:
+    """One of two numbers, at random."""
+    return lambda dice, count, width: np.where(dice.random.random((count, width)) < 0.5, one, other)
 
 
 def subnormal(dice: Dice, count: int, width: int) -> Array:
@@ -260,13 +255,13 @@ SYSTEMS: dict[str, BlindSystem] = {
     "mostly nan": some(np.nan, 0.95),
     "infinity": filled(np.inf),
     "negative infinity": filled(-np.inf),
-    "either infinity": either_infinity,
+    "either infinity": either(np.float32(np.inf), np.float32(-np.inf)),
     "some infinity": some(np.inf),
     "overflow": scaled(1e300),
     "underflow": scaled(1e-200),
     "huge norms": scaled(1e30, np.float32),
     "denormals": subnormal,
-    "one ulp": one_ulp,
+    "one ulp": either(CONSTANT, np.nextafter(CONSTANT, np.float32(1))),
     "two vectors": dealt(2),
     "three vectors": dealt(3),
     "four vectors": dealt(4),

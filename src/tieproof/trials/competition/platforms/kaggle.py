@@ -85,19 +85,12 @@ def tasks_in(bundle: Path, unpack: tasks.Unpacker) -> list[tasks.Task]:
         raise InputError("solution.csv has a row without Usage. Give each row one, such as Public.")
     sample = next((bundle / each for each in SAMPLES if (bundle / each).is_file()), None)
     public, driver = tasks.files_by_name([bundle / "data"]), text("kaggle_driver.py.txt")
+    command = ["python3", "-c", driver, *(f"{METRIC}/{name}" for name in PROGRAM), tasks.HANDED_IN]
     return [
         tasks.Task(
             usage,
             sample,
-            [
-                "python3",
-                "-c",
-                driver,
-                *(f"{METRIC}/{name}" for name in PROGRAM),
-                tasks.HANDED_IN,
-                usage,
-                str(MOST_BYTES),
-            ],
+            [*command, usage, str(MOST_BYTES)],
             "/kaggle_work",
             {METRIC: None, "/kaggle_work": None, **{f"{METRIC}/{name}": bundle / name for name in PROGRAM}},
             "/kaggle_submission",
@@ -106,9 +99,8 @@ def tasks_in(bundle: Path, unpack: tasks.Unpacker) -> list[tasks.Task]:
             True,
             public,
             METRIC,
-            lambda program, run: tasks.last_line(
-                run.out
-            ),  # what the metric returned; Kaggle shows nothing that it printed
+            # What the metric returned; Kaggle shows nothing that it printed.
+            lambda program, run: tasks.last_line(run.out),
         )
         for usage in usages
     ]
