@@ -162,7 +162,9 @@ def make_search(
             "first, because the order of sums of rounded quotients has no exact meaning.",
             "distance",
         )
-    ranked = given if sparse else each(lambda rows, name: _ranked_by(kind, rows, name, bits), *given)
+    ranked = given
+    if not sparse:
+        ranked = each(lambda rows, name: _either(rows, partial(_ranked_by, kind, name, bits)), *given)
     vectors, name = ranked[0], names["embeddings"]
     if isinstance(kind, Distance) and not (of_bits or of_sets) and vectors.dtype.itemsize == 1:
         mistakes.warn_of_packed_codes(vectors, name)
@@ -291,17 +293,13 @@ def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance 
     return kind
 
 
-def _ranked_by(kind: Distance | DistanceFunction, rows: Any, name: str, bits: int | None) -> Embeddings | RankedRows:
-    """Convert embeddings to the form that the distance ranks; a function gets them as they are."""
-    return _either(rows, partial(_converted, kind, name, bits))
-
-
 def _either(rows: Any, convert: Callable[[Any], Any]) -> Embeddings | RankedRows:
     """Return converted rows, now or when they are read."""
     return RankedRows.of(rows, convert) if is_source(rows) else convert(rows)
 
 
-def _converted(kind: Distance | DistanceFunction, name: str, bits: int | None, rows: Array) -> Embeddings:
+def _ranked_by(kind: Distance | DistanceFunction, name: str, bits: int | None, rows: Array) -> Embeddings:
+    """Convert embeddings to the form that the distance ranks; a function gets them as they are."""
     return kind.takes(rows, name, bits) if isinstance(kind, Distance) else as_finite_embeddings(rows, name)
 
 
