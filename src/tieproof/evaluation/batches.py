@@ -13,15 +13,8 @@ from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.problems import as_budget
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, check_empty, parse_measures
-from tieproof.inputs.arrays import (
-    DICTIONARIES,
-    Embeddings,
-    as_array,
-    as_finite_embeddings,
-    first_true,
-    sparse_form,
-    type_name,
-)
+from tieproof.inputs import arrays
+from tieproof.inputs.arrays import Embeddings, type_name
 from tieproof.inputs.categories import AVERAGES, Average, as_categories
 from tieproof.inputs.identities import as_int64
 from tieproof.inputs.labels import as_label_rows, as_labels
@@ -162,7 +155,7 @@ class Evaluator:
         elif is_sparse(embeddings):
             vectors = _kept(embeddings, name)
         else:
-            vectors = as_finite_embeddings(embeddings, name).copy()
+            vectors = arrays.as_finite_embeddings(embeddings, name).copy()
         own = as_label_rows(labels, len(vectors), "labels", "embeddings")
         if own.shape[1:] != (1,):  # a single column is kept as it is until all batches are known
             own = as_labels(own, len(vectors), "labels", "embeddings")
@@ -241,7 +234,7 @@ class Evaluator:
         repeated = np.flatnonzero(first[place] != order)
         for name, values in columns.items():
             again, before = values[order[repeated]], values[first[place[repeated]]]
-            if (at := first_true(different(again, before))) is not None:
+            if (at := arrays.first_true(different(again, before))) is not None:
                 index = indices[order[repeated[at]]]
                 raise InputError(
                     f"Index {index} was given twice{f' among the {side}' if side else ''}, with different {name}. "
@@ -288,7 +281,7 @@ class Evaluator:
         if indices is None:
             before = self._count(side)
             return np.arange(before, before + count)
-        array = as_array(indices, "indices")
+        array = arrays.as_array(indices, "indices")
         if array.shape != (count,) or array.dtype.kind not in "iu":
             raise InputError(
                 f"The indices must be {count} integers, one for each embedding, but have the shape "
@@ -300,7 +293,7 @@ class Evaluator:
 def _kept(rows: Any, name: str) -> Any:
     """A copy of sparse rows, checked; dictionaries remain, because terms have numbers only among all batches."""
     checked = as_sparse(rows, name)
-    if sparse_form(rows) != DICTIONARIES:
+    if arrays.sparse_form(rows) != arrays.DICTIONARIES:
         return joined([checked])
     copies = np.empty(len(rows), dtype=object)
     copies[:] = [{**row} for row in rows]

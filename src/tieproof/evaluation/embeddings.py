@@ -13,19 +13,11 @@ from tieproof.distances import Distance, DistanceFunction, DistanceName
 from tieproof.engine import TiesByPart, ties_of
 from tieproof.engine.problem import Budget, Problem, Sharded, ShardedProblem
 from tieproof.errors import InputError, about
+from tieproof.evaluation import problems
 from tieproof.evaluation.evaluated import Origin, Setting
 from tieproof.evaluation.fingerprints import label_words, origin_of_embeddings
 from tieproof.evaluation.noise import GradeLevels, check_noisy
-from tieproof.evaluation.problems import (
-    ANY_KIND,
-    ArgumentSide,
-    as_sharded,
-    check_self_matches,
-    make_problem,
-    unwatched,
-    watched,
-    with_own_labels,
-)
+from tieproof.evaluation.problems import ArgumentSide
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_with_sets, score, warn_of_recall
 from tieproof.inputs.categories import AVERAGES, Average, as_categories
@@ -55,11 +47,11 @@ def _in_parts(
     surveyed = survey(problem, label_words(whole.relevance), runner)
     queries, items = (rows.digests for rows in surveyed)
     if problem.gallery is not None:
-        check_self_matches(whole, (queries, items))
+        problems.check_self_matches(whole, (queries, items))
     origin = origin_of_embeddings(whole, bits, (queries, None if problem.gallery is None else items))
     if not isinstance(whole.distance, Distance):
-        return ties_of(problem.for_function(), watched(progress)), origin
-    watch = watched(progress, None if cluster is None else runner.workers)
+        return ties_of(problem.for_function(), problems.watched(progress)), origin
+    watch = problems.watched(progress, None if cluster is None else runner.workers)
     folder = None if checkpoint is None else Path(checkpoint)
     return count_all(problem, surveyed, origin.relevant, watch, runner, folder), origin
 
@@ -73,7 +65,7 @@ def _as_counted(problem: Problem | ShardedProblem, in_parts: bool) -> Problem | 
                 "both out.",
                 "embeddings",
             )
-        problem = as_sharded(problem)
+        problem = problems.as_sharded(problem)
         if not isinstance(problem.whole.distance, Distance):
             raise InputError(
                 f"The distance of the {problem.whole.called} cannot be counted part by part, as cluster= and "
@@ -86,7 +78,7 @@ def _as_counted(problem: Problem | ShardedProblem, in_parts: bool) -> Problem | 
 
         if fits(problem):
             problem = problem.in_memory(beside_all_rows(problem))
-            check_self_matches(problem)
+            problems.check_self_matches(problem)
     return problem
 
 
@@ -239,7 +231,7 @@ def evaluate(
         if in_parts:
             raise InputError("noise cannot be combined with cluster= or checkpoint=. Leave these out.", "noise")
     queries = ArgumentSide(embeddings, labels, groups)
-    problem = make_problem(
+    problem = problems.make_problem(
         queries,
         ArgumentSide(gallery, gallery_labels, gallery_groups),
         distance,
@@ -248,7 +240,7 @@ def evaluate(
         exclude=exclude,
         bits=bits,
         rounding=rounding,
-        kinds=ANY_KIND,
+        kinds=problems.ANY_KIND,
         noise=noise,
     )
     problem = _as_counted(problem, in_parts)
@@ -257,7 +249,7 @@ def evaluate(
     grouping = confidences = None
     if categories is not None or average != "micro":
         with about("categories", "embeddings"):
-            own_labels = with_own_labels(queries, relevance is not None).labels
+            own_labels = problems.with_own_labels(queries, relevance is not None).labels
             grouping = as_categories(categories, count, average, own_labels)
     if confidence is not None:
         with about("confidence", "embeddings"):
@@ -269,7 +261,7 @@ def evaluate(
         if isinstance(problem, Sharded):
             ties, origin = _in_parts(problem, bits, cluster, checkpoint, progress, stack)
         else:
-            ties = ties_of(problem, watched(progress))
+            ties = ties_of(problem, problems.watched(progress))
         with about((*whole.judged_by, "embeddings")):
             levels = None if noise is None else _levels_of(whole)
             scores = score(ties.parts, wanted, count, optional, levels, whole.budget)
@@ -287,6 +279,6 @@ def _levels_of(problem: Problem) -> GradeLevels:
 
     def parts_of(level: float) -> Parts:
         assert isinstance(relevance, Judgments)
-        return ties_of(replace(problem, excluded=relevance.at_least(level)), unwatched).parts
+        return ties_of(replace(problem, excluded=relevance.at_least(level)), problems.unwatched).parts
 
     return GradeLevels(relevance.grade if isinstance(relevance, Judgments) else np.zeros(0), parts_of)

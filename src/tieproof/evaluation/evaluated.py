@@ -1,8 +1,9 @@
 """The values and the counts of ties of every query of an evaluation, and their means and sums."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -41,6 +42,12 @@ class Setting:
     empty: str
     average: Average = "micro"
     precision: str | None = None
+
+
+def function_of(call: str) -> Callable[..., Any]:
+    """The function of `tieproof` that evaluates, by its name."""
+    function: Callable[..., Any] = getattr(import_module("tieproof"), call)
+    return function
 
 
 class Origin(NamedTuple):

@@ -17,16 +17,8 @@ import numpy as np
 
 from tieproof.engine.problem import Problem
 from tieproof.evaluation.evaluated import Origin
-from tieproof.inputs.identities import (
-    Digests,
-    Words,
-    add_digests,
-    digest_ids,
-    digest_scores,
-    digest_ties,
-    rows_digests,
-    words_of,
-)
+from tieproof.inputs import identities
+from tieproof.inputs.identities import Digests, Words, add_digests, rows_digests, words_of
 from tieproof.inputs.relevance import Relevance
 from tieproof.inputs.relevance_by_labels import Labels, MultiLabels
 from tieproof.measures.cut_off import CutOffTies
@@ -112,9 +104,9 @@ def origin_of_run(
     has_judgment = np.bincount(judged.documents.query, minlength=count) > 0
     queries, relevant = np.zeros((2, count, 2), dtype=np.uint64)
     add_digests(np.arange(count), np.column_stack([own, has_judgment.astype(np.uint64)]), queries)
-    digest_scores(ranked.query, ranked.length, ranked.score, queries)
+    identities.digest_scores(ranked.query, ranked.length, ranked.score, queries)
     ids = np.empty(len(judged.grade), dtype=np.uint64)
-    digest_ids(judged.documents, ids)
+    identities.digest_ids(judged.documents, ids)
     of_query, documents = judged.documents.query, np.column_stack([ids, _as_words(judged.grade)])
     counts, sought = judged.grade > 0, judged.sought
     add_digests(of_query[counts], documents[counts], relevant)
@@ -153,7 +145,7 @@ class RankingDigests:
             end = ties.end
             columns += [end.k, end.n, end.l, end.m, end.others.view(np.int64)]
         add_digests(queries, _stacked(*columns), self.queries)
-        digest_ties(queries, ties.query, ties.k, ties.n, ties.l, ties.m, self.queries)
+        identities.digest_ties(queries, ties.query, ties.k, ties.n, ties.l, ties.m, self.queries)
         if ties.grades is not None:
             of_grade = np.repeat(np.arange(len(ties.k)), ties.m)
             at, grades = queries[ties.query[of_grade]], ties.grades.view(np.int64)

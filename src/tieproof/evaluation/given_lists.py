@@ -13,23 +13,9 @@ from tieproof.evaluation.evaluated import Evaluated, Setting
 from tieproof.evaluation.fingerprints import RankingDigests
 from tieproof.evaluation.noise import GradeLevels, check_noisy, parse_radius
 from tieproof.evaluation.scoring import Scores, as_evaluated, check_empty, check_whole_numbers, parse_with_sets, score
+from tieproof.inputs import lists
 from tieproof.inputs.categories import Average, as_categories
-from tieproof.inputs.lists import (
-    JudgedLists,
-    LabeledRows,
-    Limits,
-    Rows,
-    as_judged_type,
-    as_limits,
-    as_rows,
-    blocks,
-    check_shapes,
-    in_float64,
-    joined,
-    relevance_by_labels,
-    rounded_rows,
-    spans_of,
-)
+from tieproof.inputs.lists import JudgedLists, LabeledRows, Limits, Rows
 from tieproof.inputs.mistakes import check_direction, check_grades, check_self_matches
 from tieproof.inputs.options import check_rounded, parse_threads
 from tieproof.inputs.relevance import RelevantBlock
@@ -57,13 +43,13 @@ def evaluate_lists(
     check_empty(empty)
     radius = None if noise is None else parse_radius(noise, f"the {name}")
     values, judged_by, (categories, average), queries = lists_in(name, values, judged_by, grouped_by)
-    rows = rounded_rows(values, name, precision)
+    rows = lists.rounded_rows(values, name, precision)
     judged = as_judged(rows, name, *judged_by[:-1])
     negative = 0 if isinstance(judged, LabeledRows) else check_grades(judged, judged_by[3] is not None)
-    check_direction(rows, blocks(rows, judged), name)
+    check_direction(rows, lists.blocks(rows, judged), name)
     check_self_matches(rows, judged, name)
     _, labels, _, n_relevant, n_items, complete = judged_by
-    limits = as_limits(n_relevant, n_items, complete, len(rows))
+    limits = lists.as_limits(n_relevant, n_items, complete, len(rows))
     if limits is not None:
         check_whole_numbers(wanted, "lists with n_relevant")
     if radius is not None:
@@ -80,7 +66,7 @@ def evaluate_lists(
 
     levels = None
     if radius is not None:
-        grades = np.zeros(0) if isinstance(judged, LabeledRows) else joined(judged)[0]
+        grades = np.zeros(0) if isinstance(judged, LabeledRows) else lists.joined(judged)[0]
         levels = GradeLevels(grades, lambda level: parts_of(_at_least(judged, level)))
     scores = score(rankings.noted(parts_of(judged)), wanted, len(rows), optional, levels)
     if limits is None and labels is None and empty == "skip":
@@ -117,12 +103,12 @@ def as_judged(
     if (relevance is None) == (labels is None):
         raise InputError("Pass either relevance or labels=, so that relevant items are known.")
     if labels is not None:
-        return relevance_by_labels(labels, gallery_labels, rows, (n_relevant, n_items), name)
+        return lists.relevance_by_labels(labels, gallery_labels, rows, (n_relevant, n_items), name)
     if gallery_labels is not None:
         raise InputError("gallery_labels were passed without labels. Pass labels= too, or leave them out.")
-    judged = as_rows(relevance, "relevance")
+    judged = lists.as_rows(relevance, "relevance")
     names = name, "relevance"
-    check_shapes(rows, judged, names, "relevance values", "Pass one of each for every item.")
+    lists.check_shapes(rows, judged, names, "relevance values", "Pass one of each for every item.")
     return judged
 
 
@@ -140,8 +126,8 @@ def list_parts(
     spans = list(_spans_of(rows, judged))
     graded = False  # whether any list has a grade above 0 other than 1, and then all lists keep their grades
     if len(spans) > 1 and not isinstance(judged, LabeledRows):
-        together = (joined(judged[span]) for span in spans)
-        graded = any(JudgedLists.of(as_judged_type(grades), start).graded for grades, start in together)
+        together = (lists.joined(judged[span]) for span in spans)
+        graded = any(JudgedLists.of(lists.as_judged_type(grades), start).graded for grades, start in together)
     for span in spans:
         given = _given_lists(rows, judged, span, graded, name, small_is_near)
         queries = given.queries
@@ -176,7 +162,7 @@ def _spans_of(rows: Rows, judged: Rows | LabeledRows) -> Iterator[slice]:
     else:
         lengths = np.full(len(rows), rows.shape[1])
     for first, last in pairwise(ends):
-        for span in spans_of(lengths[first:last]):
+        for span in lists.spans_of(lengths[first:last]):
             yield slice(first + span.start, first + span.stop)
 
 
@@ -184,20 +170,20 @@ def _given_lists(
     rows: Rows, judged: Rows | LabeledRows, span: slice, graded: bool, name: str, small_is_near: bool
 ) -> GivenLists:
     queries = np.arange(span.start, span.stop)
-    numbers, start = joined(rows[span])
+    numbers, start = lists.joined(rows[span])
 
     def refuse() -> None:
         """Refuse a number or a grade that is not finite; lists of equal length are checked together."""
         for _, several in groupby(range(span.start, span.stop), lambda query: len(rows[query])):
             together = list(several)
-            in_float64(np.asarray([rows[query] for query in together]), name, together[0])
+            lists.in_float64(np.asarray([rows[query] for query in together]), name, together[0])
             if not isinstance(judged, LabeledRows):
-                in_float64(np.asarray([judged[query] for query in together]), "relevance", together[0])
+                lists.in_float64(np.asarray([judged[query] for query in together]), "relevance", together[0])
 
     if isinstance(judged, LabeledRows):
         relevant = judged.relevant_to(queries)
     else:
-        relevant = judged_by_grades(as_judged_type(joined(judged[span])[0]), start, graded, refuse)
+        relevant = judged_by_grades(lists.as_judged_type(lists.joined(judged[span])[0]), start, graded, refuse)
     threads = parse_threads(None)
     return GivenLists(queries, as_counted_type(numbers), start, relevant, small_is_near, threads, refuse)
 
@@ -208,10 +194,10 @@ def judged_by_grades(
     """A function that lists relevant and excluded items of some lists; `graded`: all keep their grades, even of 1."""
 
     def relevant(some: slice) -> RelevantBlock:
-        lists = JudgedLists.of(grades, start[some.start : some.stop + 1])
-        if lists.wrong:
+        found = JudgedLists.of(grades, start[some.start : some.stop + 1])
+        if found.wrong:
             refuse()
-        return lists.block if graded or lists.graded else lists.block._replace(grades=None)
+        return found.block if graded or found.graded else found.block._replace(grades=None)
 
     return relevant
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from tieproof.distances import reported
 from tieproof.engine.problem import Problem
 from tieproof.errors import InputError
-from tieproof.evaluation.evaluated import Origin
+from tieproof.evaluation.evaluated import Origin, function_of
 from tieproof.evaluation.fingerprints import origin_of_embeddings, origin_of_run
 from tieproof.evaluation.given_lists import as_judged, evaluate_lists
 from tieproof.evaluation.measured import Measured
@@ -74,7 +75,7 @@ def nearest(result: Measured, places: IntArray, evaluated: Mapping[str, Any]) ->
     NearTie(rank=2, value=2.0, size=2, relevant=0, items=((0, False), (1, False)))
     """
     with data_of(result, evaluated) as (kind, given):
-        return list(CALLS[kind][2](result, places, given))
+        return list(CALLS[kind][1](result, places, given))
 
 
 @contextmanager
@@ -91,8 +92,9 @@ def data_of(result: Measured, evaluated: Mapping[str, Any]) -> Iterator[tuple[st
             f"One of the arguments {', '.join(CALLS)} is needed, but {', '.join(given) or 'nothing'} was passed. "
             "Pass the arguments of the evaluation again, by their names."
         )
-    call, arguments, _ = CALLS[kind]
-    strange = [name for name in given if name not in arguments.split()]
+    call, _ = CALLS[kind]
+    arguments = signature(function_of(call)).parameters
+    strange = [name for name in given if name not in arguments]
     if strange:
         raise InputError(
             f"{call} has no argument {', '.join(strange)}. Pass the arguments of the evaluation again, by their "
@@ -242,27 +244,13 @@ def of_run(query: str, scores: Mapping[str, float], grades: Mapping[str, float])
     return nearest_items._replace(relevant=sum(grade > 0 for grade in grades.values()))
 
 
-_OF_LISTS = (
-    "relevance labels gallery_labels measures n_relevant n_items complete categories average empty noise precision"
-)
-
-CALLS: dict[str, tuple[str, str, Callable[[Measured, IntArray, Mapping[str, Any]], Iterator[Nearest]]]] = {
-    "embeddings": (
-        "evaluate",
-        "embeddings labels gallery gallery_labels distance measures relevance groups gallery_groups exclude "
-        "categories average confidence empty memory threads progress bits precision noise cluster checkpoint",
-        _in_embeddings,
-    ),
-    "run": (
-        "evaluate_run",
-        "qrels run measures level categories average missing empty truncated n_items noise precision own duplicates "
-        "documents",
-        _in_run,
-    ),
-    "scores": ("evaluate_scores", f"scores {_OF_LISTS}", _in_lists),
-    "distances": ("evaluate_distances", f"distances {_OF_LISTS}", _in_lists),
+CALLS: dict[str, tuple[str, Callable[[Measured, IntArray, Mapping[str, Any]], Iterator[Nearest]]]] = {
+    "embeddings": ("evaluate", _in_embeddings),
+    "run": ("evaluate_run", _in_run),
+    "scores": ("evaluate_scores", _in_lists),
+    "distances": ("evaluate_distances", _in_lists),
 }
-"""The argument that identifies an evaluation, its function and arguments, and what finds the nearest items."""
+"""The argument that identifies an evaluation, its function, and what finds the nearest items."""
 
 
 def _check_numbers(result: Measured, n_queries: int) -> None:

@@ -12,20 +12,12 @@ from tieproof.distances import DISTANCES, Distance, DistanceFunction, find_dista
 from tieproof.engine.problem import AnySearch, Budget, Problem, Progress, Search, Sharded, ShardedProblem, Watch
 from tieproof.errors import InputError, about
 from tieproof.evaluation.progress import progress_bar
+from tieproof.inputs import mistakes
 from tieproof.inputs.arrays import NOT_SHARDS, Embeddings, as_array, as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words, rows_digests
 from tieproof.inputs.judgments import Judgments, checked_triples, excluded_pairs
 from tieproof.inputs.labels import checked_groups, checked_labels
-from tieproof.inputs.mistakes import (
-    FEWEST_ALIKE,
-    check_grades,
-    may_share_rows,
-    self_matches,
-    warn_of_packed_codes,
-    warn_of_queries_in_gallery,
-    warn_of_self_matches,
-    warn_of_similarities,
-)
+from tieproof.inputs.mistakes import FEWEST_ALIKE
 from tieproof.inputs.multi_vectors import MultiVectors, as_multi_vectors, is_multi_vectors
 from tieproof.inputs.options import BinaryFormat, check_whole, parse_memory, parse_threads
 from tieproof.inputs.readers.columns import vectors_of
@@ -171,12 +163,14 @@ def make_search(
             "first, because the order of sums of rounded quotients has no exact meaning.",
             "distance",
         )
-    ranked = given if sparse else each(lambda rows, name: _ranked_by(kind, rows, name, bits), *given)
+    ranked = given
+    if not sparse:
+        ranked = each(lambda rows, name: _either(rows, partial(_ranked_by, kind, name, bits)), *given)
     vectors, name = ranked[0], names["embeddings"]
     if isinstance(kind, Distance) and not (of_bits or of_sets) and vectors.dtype.itemsize == 1:
-        warn_of_packed_codes(vectors, name)
+        mistakes.warn_of_packed_codes(vectors, name)
     if len(vectors) == vectors.shape[1] and not (of_bits or of_sets or sparse):
-        warn_of_similarities(vectors[:], name)
+        mistakes.warn_of_similarities(vectors[:], name)
     for argument, values in (("gallery_labels", gallery.labels), ("gallery_groups", gallery.groups)):
         if one_side and values is not None:
             raise InputError(
@@ -207,7 +201,7 @@ def warn_of_copies(search: Search | Sharded[Any]) -> None:
     """Warn if the gallery is equal to the queries or, of rows in memory, probably contains them among others."""
     excluded = search.whole.excluded if isinstance(search, Sharded) else search.excluded
     if search.gallery is not None:
-        warn_of_queries_in_gallery(search.queries, search.gallery, excluded)
+        mistakes.warn_of_queries_in_gallery(search.queries, search.gallery, excluded)
     if not isinstance(search, Sharded):
         check_self_matches(search)
 
@@ -216,19 +210,19 @@ def check_self_matches(problem: Search, digests: tuple[Words, Words] | None = No
     """Warn if the gallery probably contains the queries among others; `digests` are of rows not in memory."""
     queries, gallery, count = problem.queries, problem.gallery, problem.excluded.n_queries
     of_memory = digests is None
-    if gallery is None or count < FEWEST_ALIKE or (of_memory and not may_share_rows(queries, gallery)):
+    if gallery is None or count < FEWEST_ALIKE or (of_memory and not mistakes.may_share_rows(queries, gallery)):
         return
     if digests is None:
         no_labels = np.zeros(max(count, len(gallery)), dtype=np.uint64)
         digests = rows_digests(queries, no_labels), rows_digests(gallery, no_labels)
-    pairs = self_matches(*digests, problem.excluded)
+    pairs = mistakes.self_matches(*digests, problem.excluded)
     # Copies of an item often have the same code, so only a gallery with all queries is remarkable.
     share = 1.0 if isinstance(problem.distance, Distance) and problem.distance.bits else 0.5
     if len(pairs) >= max(FEWEST_ALIKE, share * count):
         dense = of_memory and not isinstance(queries, MultiVectors | SparseRows)  # whose numbers were checked
         for rows, name in ((queries, "queries"), (gallery, "gallery")) if dense else ():
             as_finite_embeddings(rows, name)  # an error comes before a warning
-        warn_of_self_matches(pairs, count)
+        mistakes.warn_of_self_matches(pairs, count)
 
 
 def as_sharded(problem: AnySearch | Sharded[AnySearch]) -> Sharded[AnySearch]:
@@ -298,17 +292,13 @@ def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance 
     return kind
 
 
-def _ranked_by(kind: Distance | DistanceFunction, rows: Any, name: str, bits: int | None) -> Embeddings | RankedRows:
-    """Convert embeddings to the form that the distance ranks; a function gets them as they are."""
-    return _either(rows, partial(_converted, kind, name, bits))
-
-
 def _either(rows: Any, convert: Callable[[Any], Any]) -> Embeddings | RankedRows:
     """Return converted rows, now or when they are read."""
     return RankedRows.of(rows, convert) if is_source(rows) else convert(rows)
 
 
-def _converted(kind: Distance | DistanceFunction, name: str, bits: int | None, rows: Array) -> Embeddings:
+def _ranked_by(kind: Distance | DistanceFunction, name: str, bits: int | None, rows: Array) -> Embeddings:
+    """Convert embeddings to the form that the distance ranks; a function gets them as they are."""
     return kind.takes(rows, name, bits) if isinstance(kind, Distance) else as_finite_embeddings(rows, name)
 
 
@@ -329,7 +319,7 @@ def relevance_among(
         with about("relevance"):
             named = checked_triples(triples, n_queries, count, n_items is None)
             all_pairs = n_queries * (count - (n_items is None))
-            check_grades([named.grade], cut_off=len(named.grade) < all_pairs)
+            mistakes.check_grades([named.grade], cut_off=len(named.grade) < all_pairs)
     else:
         own, others = checked_labels(labels, gallery_labels, n_queries, n_items)
     excluded = _excluded(groups, exclude, n_queries, n_items)

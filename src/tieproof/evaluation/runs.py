@@ -15,21 +15,14 @@ from typing import Any, Literal
 import numpy as np
 
 from tieproof.errors import InputError, about, warn
+from tieproof.evaluation import scoring
 from tieproof.evaluation.evaluated import Setting
 from tieproof.evaluation.fingerprints import origin_of_run
 from tieproof.evaluation.noise import GradeLevels, check_noisy, parse_radius
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.run_checks import check_cut, check_sides, choose, with_judgments, without_unjudged
 from tieproof.evaluation.run_ties import RelevantScores, at_least, join, join_judged, run_parts
-from tieproof.evaluation.scoring import (
-    Empty,
-    as_evaluated,
-    check_empty,
-    check_whole_numbers,
-    parse_with_sets,
-    reads_judged,
-    score,
-)
+from tieproof.evaluation.scoring import Empty, score
 from tieproof.inputs.categories import AVERAGES, Average, categories_of
 from tieproof.inputs.ids import decoded
 from tieproof.inputs.judged_runs import ReadOnce, read_qrels, read_run
@@ -193,10 +186,10 @@ def evaluate_run(
     array([0.5, 0. ])
 
     """
-    named, of_sets = parse_with_sets(as_in_runs(measures))
+    named, of_sets = scoring.parse_with_sets(as_in_runs(measures))
     wanted, optional = at_level(named, level), frozenset(at_level(of_sets, level))
-    check_whole_numbers(wanted, "the lists of a run")
-    check_empty(empty)
+    scoring.check_whole_numbers(wanted, "the lists of a run")
+    scoring.check_empty(empty)
     check_choice("average", average, AVERAGES)
     check_choice("missing", missing, MISSING)
     check_rounded(precision, noise)
@@ -212,7 +205,7 @@ def evaluate_run(
         check_noisy(wanted, bool(truncated))
     queries = trec.numbering()
     with about("qrels"):
-        judged = read_qrels(qrels, queries, with_not_relevant=reads_judged(wanted), rules=rules)
+        judged = read_qrels(qrels, queries, with_not_relevant=scoring.reads_judged(wanted), rules=rules)
         wanted = with_judgments(judged, wanted, optional)
     with about("run"):
         ranked = read_run(run, judged, queries)
@@ -233,7 +226,7 @@ def evaluate_run(
     with about("categories"):
         groups = categories_of(categories, ids.tolist(), average)
     scores = join(judged, ranked, number, len(ids))
-    alone = join_judged(judged, ranked, number, scores) if reads_judged(wanted) else None
+    alone = join_judged(judged, ranked, number, scores) if scoring.reads_judged(wanted) else None
     sizes = len(ids) + sum(map(len, topics.left_out.values())), int(np.diff(scores.start).max())
     setting = Setting("scores", False, *sizes, dimensions=None, empty=empty, average=average, precision=precision)
     options = {"missing": missing, "truncated": truncated, "n_items": collection, **rules.recorded()}
@@ -248,7 +241,7 @@ def evaluate_run(
                 grades, lambda level: run_parts(at_least(scores, level), ids, False, None, None, radius)
             )
         scored = score(parts, wanted, len(ids), optional, levels)
-        return Result(as_evaluated(scored, setting, origin, topics, groups)._replace(said=ranked.said))
+        return Result(scoring.as_evaluated(scored, setting, origin, topics, groups)._replace(said=ranked.said))
 
     result = evaluated(wanted, scores)
     if not truncated and radius is None:
@@ -259,7 +252,7 @@ def evaluate_run(
 
         check_cut(scores, of_relevant, run, matters)
     for other in ranked.others:
-        for measure in [each for each in result.evaluated.per_query if not reads_judged([each])]:
+        for measure in [each for each in result.evaluated.per_query if not scoring.reads_judged([each])]:
             instead = evaluated([measure], join(other.judged, other.ranked, number, len(ids)))[measure]
             if other.always or instead != result[measure]:
                 warn(f"{other.said} {measure} is {result[measure]:.4f}; {other.how} {instead:.4f}. {other.advice}")

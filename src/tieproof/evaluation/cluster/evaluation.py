@@ -16,21 +16,10 @@ from tieproof.distances import Distance
 from tieproof.engine import Others, TiesByPart, ties_with_others
 from tieproof.engine.problem import Progress, ShardedProblem, Watch
 from tieproof.errors import about
+from tieproof.evaluation.cluster import tasks
 from tieproof.evaluation.cluster.layout import Unit, make_layout, share_of_engine
 from tieproof.evaluation.cluster.on_ray import OnRay
-from tieproof.evaluation.cluster.tasks import (
-    Job,
-    Local,
-    Survey,
-    SurveyedRows,
-    add,
-    count_blocks,
-    count_group,
-    gather,
-    look,
-    rank,
-    rows_in,
-)
+from tieproof.evaluation.cluster.tasks import Job, Local, Survey, SurveyedRows, look
 from tieproof.inputs.identities import Words
 from tieproof.installed import __version__
 from tieproof.ties import IntArray, Ties
@@ -59,7 +48,7 @@ def survey(problem: ShardedProblem, words: tuple[Words, Words], runner: Runner) 
 
 def survey_rows(rows: Survey, words: Words, runner: Runner) -> SurveyedRows:
     """Survey all rows, some megabytes at a time, and never across two shards."""
-    size, bounds = rows_in(SURVEYED, rows.source), rows.source.bounds.tolist()
+    size, bounds = tasks.rows_in(SURVEYED, rows.source), rows.source.bounds.tolist()
     spans = [
         (start, min(start + size, last)) for first, last in pairwise(bounds) for start in range(first, last, size)
     ]
@@ -204,18 +193,18 @@ class Blocks:
         """Submit the tasks of a unit; the last one returns its counts."""
         of_blocks = [part for block in unit.blocks for part in (self.rows_of(block), self.rank(block, progress))]
         if unit.other is not None:
-            return self.runner.submit(count_blocks, self.shared, progress, *of_blocks)
+            return self.runner.submit(tasks.count_blocks, self.shared, progress, *of_blocks)
         total = None
         for group in self.job.layout.groups:
-            counts = self.runner.submit(count_group, self.shared, group, progress, *of_blocks)
-            total = counts if total is None else self.runner.submit(add, total, counts)
+            counts = self.runner.submit(tasks.count_group, self.shared, group, progress, *of_blocks)
+            total = counts if total is None else self.runner.submit(tasks.add, total, counts)
         return total
 
     def rank(self, block: int, _: Progress) -> Any:
         """The thresholds of a block."""
         if block in self.thresholds:
             return self.thresholds[block]
-        ranked = self.runner.submit(rank, self.shared, self.rows_of(block))
+        ranked = self.runner.submit(tasks.rank, self.shared, self.rows_of(block))
         size = sum(array.nbytes for array in ranked[1:] if array is not None) if self.here else 0
         if size <= self.room:
             self.thresholds[block] = ranked
@@ -225,7 +214,7 @@ class Blocks:
     def rows_of(self, block: int) -> Any:
         """The rows of a block and of its relevant items."""
         if block not in self.rows:
-            self.rows[block] = self.runner.submit(gather, self.shared, block)
+            self.rows[block] = self.runner.submit(tasks.gather, self.shared, block)
         return self.rows[block]
 
     def forget(self, unit: Unit) -> None:

@@ -4,7 +4,7 @@ record ──► its call, options and measures ──► the call again, with t
        ──► queries of both matched by their rows of the data ──► differences in sentences ──► Verification
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from inspect import signature
 from typing import Any
@@ -12,33 +12,19 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.evaluation.answers import evaluate_answers
-from tieproof.evaluation.embeddings import evaluate
-from tieproof.evaluation.evaluated import NOT_IN_RUN, NOTHING_RELEVANT, Evaluated, hash_of
-from tieproof.evaluation.lists import evaluate_distances, evaluate_scores
-from tieproof.evaluation.neighbors import evaluate_neighbors
+from tieproof.evaluation.evaluated import NOT_IN_RUN, NOTHING_RELEVANT, Evaluated, function_of, hash_of
 from tieproof.evaluation.records.record import load
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.runs import evaluate_run
 from tieproof.installed import __version__
 from tieproof.show.shown import Verified
 from tieproof.ties import Array, BoolArray, IntArray
-
-_CALLS: dict[str, Callable[..., Result]] = {
-    "evaluate": evaluate,
-    "evaluate_answers": evaluate_answers,
-    "evaluate_scores": evaluate_scores,
-    "evaluate_distances": evaluate_distances,
-    "evaluate_neighbors": evaluate_neighbors,
-    "evaluate_run": evaluate_run,
-}
 
 _DATA = (
     *("gallery", "gallery_labels", "relevance", "groups", "gallery_groups", "exclude", "categories", "confidence"),
     *("labels", "scores", "counts", "n_relevant", "n_items", "complete", "distance", "memory", "threads", "progress"),
     "documents",
 )
-"""The arguments of all these calls that are no settings of a record: data, memory, threads and progress."""
+"""The arguments of all calls that evaluate that are no settings of a record: data, memory, threads and progress."""
 
 _SETTINGS = ("empty", "average", "precision", "distance")  # the settings of a record that calls take
 _DIGITS = 12  # how many digits of a fingerprint are shown
@@ -128,7 +114,7 @@ def verify(record: Any, *data: Any, **more: Any) -> Verification:
 
 def verified_by_name(result: Result, data: Mapping[str, Any]) -> tuple[Verification, Result]:
     """Return the verification of a result, and the result of its data, which is passed by names of arguments."""
-    parameters = signature(_CALLS[result.evaluated.origin.call]).parameters.values()
+    parameters = signature(function_of(result.evaluated.origin.call)).parameters.values()
     first = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD and each.name in data]
     more = {name: value for name, value in data.items() if name not in first}
     return _verified(result, [data[name] for name in first], more)
@@ -136,7 +122,7 @@ def verified_by_name(result: Result, data: Mapping[str, Any]) -> tuple[Verificat
 
 def _verified(result: Result, data: Sequence[Any], more: Mapping[str, Any]) -> tuple[Verification, Result]:
     origin = result.evaluated.origin
-    call = _CALLS[origin.call]
+    call = function_of(origin.call)
     _, *further = signature(call).parameters
     known = [name for name in _DATA if name in further and name not in origin.options]
     if not origin.fingerprint:

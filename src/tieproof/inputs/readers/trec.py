@@ -17,18 +17,8 @@ import numpy as np
 from tieproof.errors import InputError, warn
 from tieproof.inputs.documents import Bytes, Documents
 from tieproof.inputs.options import parse_threads
-from tieproof.inputs.readers.lines import (
-    BYTE_ORDER_MARK,
-    LONGEST_LINE,
-    NEWLINE,
-    comments,
-    is_number,
-    line_at,
-    pieces_of,
-    shown,
-    unpacked,
-    with_blanks_hidden,
-)
+from tieproof.inputs.readers import lines
+from tieproof.inputs.readers.lines import BYTE_ORDER_MARK, LONGEST_LINE, NEWLINE, is_number, shown
 from tieproof.inputs.readers.location import LONGEST_BEGINNING, Piped, broken, kind_of
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
@@ -129,7 +119,7 @@ def read(
     and whether the values are minus the ranks. Raises InputError, with the line, where a line has other columns or a
     value is no number. Warns of comments that may be rows, and of three columns whose whole numbers are no ranks.
     """
-    path, text = unpacked(location)
+    path, text = lines.unpacked(location)
     if text.min(initial=1) == 0:
         raise _of_another_kind(path, layout, text)
     start = len(BYTE_ORDER_MARK) if text[: len(BYTE_ORDER_MARK)].tobytes() == BYTE_ORDER_MARK else 0
@@ -139,8 +129,8 @@ def read(
     elif layout is RUN and _has_three_columns(first):
         layout = THREE
     columns = _columns(layout, layout.value)
-    letters, rows = pieces_of(text, start)
-    split = with_blanks_hidden(text, columns.columns - 1) if b"\t" in first else text
+    letters, rows = lines.pieces_of(text, start)
+    split = lines.with_blanks_hidden(text, columns.columns - 1) if b"\t" in first else text
     room = LineRows.of(rows[-1].stop)
 
     def lines_of(piece: tuple[slice, slice]) -> tuple[LineRows, LinesRead]:
@@ -152,14 +142,14 @@ def read(
     skipped: list[slice] = []
     runs: list[tuple[IntArray, IntArray]] = []
     with closing(in_order(lines_of, zip(letters, rows, strict=True), parse_threads(None))) as parts:
-        for place, piece, (part, lines) in zip(letters, rows, parts, strict=True):
-            _read_numbers(path, layout, text, part, lines)
-            if lines.status != READ_ALL:
-                _refuse_line(path, layout, text, split, lines)
-            taken.append(slice(piece.start, piece.start + lines.rows))
-            if lines.rows < piece.stop - piece.start:  # lines that are empty, or comments
+        for place, piece, (part, done) in zip(letters, rows, parts, strict=True):
+            _read_numbers(path, layout, text, part, done)
+            if done.status != READ_ALL:
+                _refuse_line(path, layout, text, split, done)
+            taken.append(slice(piece.start, piece.start + done.rows))
+            if done.rows < piece.stop - piece.start:  # lines that are empty, or comments
                 skipped.append(place)
-            runs.append(_runs_of_queries(text, part, lines, queries))
+            runs.append(_runs_of_queries(text, part, done, queries))
     query = np.repeat(*map(np.concatenate, zip(*runs, strict=True)))
     if not len(query):
         raise InputError(f"{path} has only empty lines or comments. {_expected(layout)}")
@@ -210,10 +200,10 @@ def _ranks(text: Bytes, pieces: Sequence[slice]) -> FloatArray | None:
     for piece in pieces:
         rows = LineRows.of(1 + int(np.count_nonzero(text[piece] == NEWLINE)))
         before = LinesRead(READ_ALL, piece.start, 1, 0, 0, 0)
-        lines = read_lines(text, piece.stop, LONGEST_LINE, columns, rows, before)
-        if lines.open:
+        done = read_lines(text, piece.stop, LONGEST_LINE, columns, rows, before)
+        if done.open:
             return None
-        found.append(rows.value[: lines.rows])
+        found.append(rows.value[: done.rows])
     return np.concatenate(found)
 
 
@@ -252,7 +242,7 @@ def _warn_of_comments(path: Path | Piped, layout: TrecLayout, text: Bytes, piece
     """Warn of lines that are left out as comments, but may be rows whose query begins with #."""
     found: list[bytes] = []
     least, value = len(layout.columns), layout.columns.index(layout.value)
-    for line in comments(text, pieces):
+    for line in lines.comments(text, pieces):
         cells = line.split(b"\t") if line.count(b"\t") >= least - 1 else line.split()
         fits = len(cells) == least or (layout.more and len(cells) > least)
         if fits and len(cells[0]) > 1 and is_number(cells[value]):
@@ -274,37 +264,37 @@ def read_lines(
     """Read the lines that begin before `stop`, from where reading ended."""
 
 
-def _read_numbers(path: Path | Piped, layout: TrecLayout, text: Bytes, room: LineRows, lines: LinesRead) -> None:
+def _read_numbers(path: Path | Piped, layout: TrecLayout, text: Bytes, room: LineRows, done: LinesRead) -> None:
     """Read the numbers that are left to Python: long ones, and cells that may not be numbers."""
     for row, at, length in zip(
-        *(part[: lines.open] for part in (room.open, room.open_at, room.open_length)), strict=True
+        *(part[: done.open] for part in (room.open, room.open_at, room.open_length)), strict=True
     ):
         cell = text[at : at + length].tobytes()
         if not is_number(cell):
             raise InputError(
-                f"{path} has '{shown(cell)}' as the {layout.value} on line {line_at(text, at)}, where a number is "
-                f"expected. {_expected(layout)}"
+                f"{path} has '{shown(cell)}' as the {layout.value} on line {lines.line_at(text, at)}, where a number "
+                f"is expected. {_expected(layout)}"
             )
         room.value[row] = float(cell)
 
 
-def _refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, split: Bytes, lines: LinesRead) -> NoReturn:
+def _refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, split: Bytes, done: LinesRead) -> NoReturn:
     """Raise for a line that is too long or has, with its blanks hidden in `split`, the wrong number of columns."""
-    line = text[lines.at : lines.at + LONGEST_LINE].tobytes().partition(b"\n")[0]
-    if lines.status == TOO_LONG:
+    line = text[done.at : done.at + LONGEST_LINE].tobytes().partition(b"\n")[0]
+    if done.status == TOO_LONG:
         raise InputError(
-            f"{path} has more than {LONGEST_LINE:,} bytes on line {lines.line}: '{shown(line)}'. {_expected(layout)}"
+            f"{path} has more than {LONGEST_LINE:,} bytes on line {done.line}: '{shown(line)}'. {_expected(layout)}"
         )
     if kind_of(text[:LONGEST_BEGINNING].tobytes()):
         raise _of_another_kind(path, layout, text)
-    count = len(split[lines.at : lines.at + len(line)].tobytes().split())
+    count = len(split[done.at : done.at + len(line)].tobytes().split())
     columns = f"{count} column{'s' if count > 1 else ''}"
     advice = ""
     if line.lstrip().startswith(b"{"):
         advice = " Predictions are a run, which is passed after the qrels." if b'"results"' in line else _FRAME[b"{"]
     elif b"," in line or b";" in line:
         advice = _FRAME[max(b",", b";", key=line.count)]
-    raise InputError(f"{path} has {columns} on line {lines.line}: '{shown(line)}'. {_expected(layout)}{advice}")
+    raise InputError(f"{path} has {columns} on line {done.line}: '{shown(line)}'. {_expected(layout)}{advice}")
 
 
 _FRAME = {
@@ -326,12 +316,12 @@ def _of_another_kind(path: Path | Piped, layout: TrecLayout, text: Bytes) -> Inp
     return InputError(broken(path, layout.kind, beginning) + advice)
 
 
-def _runs_of_queries(text: Bytes, room: LineRows, lines: LinesRead, queries: Numbers) -> tuple[IntArray, IntArray]:
+def _runs_of_queries(text: Bytes, room: LineRows, done: LinesRead, queries: Numbers) -> tuple[IntArray, IntArray]:
     """Return the number of the query of each sequence of rows, and the length of the sequence."""
-    starts, at, length = (part[: lines.segments] for part in (room.segment, room.query_at, room.query_length))
+    starts, at, length = (part[: done.segments] for part in (room.segment, room.query_at, room.query_length))
     letters = text.data
     ids = (bytes(letters[first:end]) for first, end in zip(at.tolist(), (at + length).tolist(), strict=True))
-    return np.fromiter(map(queries.__getitem__, ids), np.int64, lines.segments), np.diff(starts, append=lines.rows)
+    return np.fromiter(map(queries.__getitem__, ids), np.int64, done.segments), np.diff(starts, append=done.rows)
 
 
 def _expected(layout: TrecLayout) -> str:

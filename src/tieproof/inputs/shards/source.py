@@ -52,32 +52,18 @@ class ArraySource:
     """The rows of an array (n, d) of finite numbers, or sparse rows, cut into shards at `bounds`."""
 
     array: Embeddings | SparseRows
-    bounds: IntArray
+    bounds: IntArray  # bounds and what follows: as in `RowSource`
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    usual: int
+    longest: int
 
     @classmethod
     def of(cls, array: Embeddings | SparseRows, cuts: Any = ()) -> "ArraySource":
         """Make a source of an array, cut into shards at these rows."""
-        return cls(array, np.array([0, *cuts, len(array)], dtype=np.int64))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n, d)."""
-        return self.array.shape[0], self.array.shape[1]
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The type of the numbers."""
-        return self.array.dtype
-
-    @property
-    def usual(self) -> int:
-        """About how many entries a sparse row has; 0 for an array."""
-        return self.array.usual if isinstance(self.array, SparseRows) else 0
-
-    @property
-    def longest(self) -> int:
-        """At least the number of entries of each sparse row."""
-        return self.array.longest if isinstance(self.array, SparseRows) else 0
+        bounds = np.array([0, *cuts, len(array)], dtype=np.int64)
+        usual, longest = (array.usual, array.longest) if isinstance(array, SparseRows) else (0, 0)
+        return cls(array, bounds, (array.shape[0], array.shape[1]), array.dtype, usual, longest)
 
     def read(self, start: int, stop: int) -> Any:
         """The rows start … stop-1."""
@@ -109,12 +95,17 @@ class RankedRows:
     convert: Callable[[Any], Any]  # to as many rows in the form that a distance ranks
     shape: tuple[int, int]  # of the converted rows
     dtype: np.dtype[Any]  # of the converted rows
+    bounds: IntArray  # bounds, usual, longest: as in `RowSource`
+    usual: int
+    longest: int
+    vocabulary = None  # converted rows have the dimensions of both sides
 
     @classmethod
     def of(cls, source: RowSource, convert: Callable[[Any], Any] = as_read) -> "RankedRows":
         """Make the converted rows of a source; the first row is converted, and may be refused, immediately."""
         first = convert(source.read(0, min(1, source.shape[0])))
-        return cls(source, convert, (source.shape[0], first.shape[1]), first.dtype)
+        told = source.bounds, source.usual, source.longest
+        return cls(source, convert, (source.shape[0], first.shape[1]), first.dtype, *told)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -122,23 +113,6 @@ class RankedRows:
     def __getitem__(self, span: slice) -> Any:
         start, stop, _ = span.indices(len(self))
         return self.read(start, max(start, stop))
-
-    @property
-    def bounds(self) -> IntArray:
-        """(s + 1,): the ends of the shards."""
-        return self.source.bounds
-
-    @property
-    def usual(self) -> int:
-        """About how many entries a sparse row has; 0 if rows are dense."""
-        return self.source.usual
-
-    @property
-    def longest(self) -> int:
-        """At least the number of entries of each sparse row."""
-        return self.source.longest
-
-    vocabulary = None  # converted rows have the dimensions of both sides
 
     @property
     def row_bytes(self) -> int:

@@ -14,16 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.measures.distribution.paths import (
-    BLOCK,
-    UNIT,
-    ComplexArray,
-    Outcomes,
-    cells,
-    characteristic,
-    growth,
-    outcomes,
-)
+from tieproof.measures.distribution import paths
+from tieproof.measures.distribution.paths import BLOCK, UNIT, ComplexArray, Outcomes
 from tieproof.measures.distribution.small_ties import Rest, chosen_ties
 from tieproof.measures.distribution.tied import Ambiguous, Tied
 from tieproof.measures.distribution.values import LOST, MOST_TIES, Values, values_of
@@ -146,10 +138,10 @@ def _window(groups: Sequence[Tied], rest: Rest, known: Estimate[float]) -> _Wind
     total = np.zeros(len(rates))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for group in groups:
-            found = outcomes(group, cells(group))
-            for rows in _batches(len(group.k), len(rates) * cells(group)):
+            found = paths.outcomes(group, paths.cells(group))
+            for rows in _batches(len(group.k), len(rates) * paths.cells(group)):
                 some = None if found is None else found._replace(values=found.values[:, rows])
-                means = growth(take(group, rows), some, rates)
+                means = paths.growth(take(group, rows), some, rates)
                 total += (np.log(means) * group.times[rows, None]).sum(axis=0)
         ends = (total + rest.growth(rates) + (1e-6 - log(_TAIL))) / rates
     ends = np.where(np.isfinite(ends), ends, np.where(rates > 0, width, 0.0))
@@ -198,8 +190,8 @@ def _degree(period: float, resolution: float) -> int:
 
 def _advice(groups: Sequence[Tied], period: float) -> str:
     """Return how to compute the distribution of these ties sooner: the finest resolution that takes seconds."""
-    found = [(group, outcomes(group, cells(group))) for group in groups]
-    cost = sum(len(group.k) * (cells(group) if some is None else len(some.chances)) for group, some in found)
+    found = [(group, paths.outcomes(group, paths.cells(group))) for group in groups]
+    cost = sum(len(group.k) * (paths.cells(group) if some is None else len(some.chances)) for group, some in found)
     for resolution in (f"{digit}e-{exponent}" for exponent in range(6, 0, -1) for digit in (1, 2, 5)):
         if cost * _degree(period, float(resolution)) <= SOON:
             return (
@@ -219,8 +211,8 @@ def _spectrum(groups: Sequence[Tied], rest: Rest, window: _Window, degree: int) 
     product, error = rest.means((starts[:, None] + np.arange(BLOCK)) / window.period)
     open_blocks, steps = np.arange(len(starts)), 0
     for part in _in_turn(groups):
-        found = outcomes(part, cells(part))
-        cost = cells(part) if found is None else len(found.chances)
+        found = paths.outcomes(part, paths.cells(part))
+        cost = paths.cells(part) if found is None else len(found.chances)
         for rows in _batches(len(part.k), len(open_blocks) * BLOCK * max(1, cost // max(1, part.places))):
             tie = take(part, rows)
             some = None if found is None else found._replace(values=found.values[:, rows])
@@ -251,10 +243,10 @@ def _multiply(
     starts: IntArray,
     period: float,
 ) -> None:
-    step = max(1, _ROOM // (BLOCK * len(tie.k) * max(1, cells(tie) // max(1, tie.places))))
+    step = max(1, _ROOM // (BLOCK * len(tie.k) * max(1, paths.cells(tie) // max(1, tie.places))))
     for at in range(0, len(blocks), step):
         some = blocks[at : at + step]
-        means, errors = characteristic(tie, found, starts[some], period)
+        means, errors = paths.characteristic(tie, found, starts[some], period)
         for mean, each, times in zip(means, errors, tie.times.tolist(), strict=True):
             for factor, its in _powers(mean, each, times):
                 size = np.abs(product[some])
@@ -274,7 +266,8 @@ def _powers(mean: ComplexArray, error: FloatArray, times: int) -> Iterator[tuple
 def _in_turn(groups: Sequence[Tied]) -> list[Tied]:
     """Return the ties, first some that make most means small at little cost one by one, then the others by shape."""
     gains = [
-        group.times * (group.scale * (group.end(True) - group.end(False))) ** 2 / cells(group) for group in groups
+        group.times * (group.scale * (group.end(True) - group.end(False))) ** 2 / paths.cells(group)
+        for group in groups
     ]
     order = sorted(((-gain, at, row) for at, each in enumerate(gains) for row, gain in enumerate(each.tolist())))
     first = order[:_ALONE]
