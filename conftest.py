@@ -12,6 +12,7 @@ The objects of all collected tests live until the end; Python's garbage collecto
 
 import gc
 import random
+import re
 from collections import defaultdict
 from collections.abc import Generator
 from importlib.util import find_spec
@@ -48,9 +49,17 @@ ABSENT = [path for path, library in NEEDED.items() if find_spec(library) is None
 ABSENT += [] if (SOURCE / "native" / "kernels").is_dir() else OF_SOURCES
 
 
-def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave out modules that cannot be imported."""
-    return True if any(collection_path.is_relative_to(path) for path in ABSENT) else None
+WHOLLY_HEAVY = re.compile(r"^pytestmark = (\[[^]]*)?pytest\.mark\.heavy\b", re.MULTILINE)
+"""In the text of a module of tests: all of its tests are heavy."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out modules that cannot be imported, and those that load heavy libraries for tests that will not run."""
+    light = "not heavy" in config.option.markexpr
+    if any(collection_path.is_relative_to(path) for path in [*ABSENT, *(NEEDED if light else ())]):
+        return True
+    is_module = light and collection_path.suffix == ".py"
+    return True if is_module and WHOLLY_HEAVY.search(collection_path.read_text("utf-8")) else None
 
 
 PLAIN = str | int | float | bytes | None

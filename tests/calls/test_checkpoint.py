@@ -196,12 +196,6 @@ def test_a_damaged_file_is_counted_anew_once_it_is_removed(tmp_path: Path) -> No
     assert tp.evaluate(**TASKS["leave-one-out"], checkpoint=tmp_path).to_json() == expected("leave-one-out")
 
 
-def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
-    (tmp_path / "done").touch()
-    with pytest.raises(InputError, match="must be a folder"):
-        tp.evaluate(**TASKS["leave-one-out"], checkpoint=tmp_path / "done")
-
-
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)

@@ -283,12 +283,6 @@ def test_a_query_with_more_relevant_items_than_fit_is_refused(monkeypatch: pytes
         tp.evaluate(ArraySource.of(data), np.repeat([0, 1], [40, 20]))
 
 
-def test_what_reads_all_rows_at_once_refuses_shards() -> None:
-    source = ArraySource.of(np.eye(4))
-    with pytest.raises(InputError, match=r"which only tp\.evaluate, tp\.truth, .* read block by block"):
-        tp.collisions(source, [0, 0, 1, 1])
-
-
 @pytest.mark.parametrize(
     ("bounds", "groups"),
     [

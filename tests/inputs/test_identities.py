@@ -151,10 +151,3 @@ def test_scores_beside_floats() -> None:
         tp.evaluate_scores([[np.int64(ODD), np.int64(EXACT), 0.5]], [[1, 0, 0]])
     with pytest.raises(tp.InputError, match="confidences must not mix integers that float64 cannot represent"):
         tp.evaluate(DATA, INTEGERS, confidence=[np.int64(ODD), 1, 2, 0.5])
-
-
-def test_groups_of_different_types_are_never_equal() -> None:
-    with pytest.raises(tp.InputError, match="groups are int64, but the gallery_groups are strings"):
-        tp.evaluate(
-            DATA, INTEGERS, gallery=DATA + 1, gallery_labels=INTEGERS, groups=INTEGERS, gallery_groups=list("aabb")
-        )

@@ -17,15 +17,15 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_157,
+    "inputs": 9_122,
     "distances": 4_560,
     "engine": 4_718,
     "native": 830,
-    "measures": 6_234,
+    "measures": 6_227,
     "show": 1_479,
-    "evaluation": 7_708,
+    "evaluation": 7_623,
     "analyses": 9_192,
-    "trials": 11_564,
+    "trials": 11_525,
     "compat": 2_693,
     "integrations": 2_436,
     "cli": 2_961,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 64_432
+LINES_OF_SOURCE = 64_266
 LINES_OF_KERNELS = 7_930
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_701
+LINES_OF_TESTS = 67_721
 
 
 def lines_in(folder: Path, *endings: str) -> int:
