@@ -110,6 +110,10 @@ class Encoded(NamedTuple):
             np.empty((count, width), np.int8), np.empty((count, width), np.int8), np.empty((count, 2), np.int32)
         )
 
+    def part(self, span: slice | IntArray) -> "Encoded":
+        """Return some of the rows."""
+        return Encoded(self.codes[span], self.finer[span], self.total[span])
+
 
 class Codes:
     """The codes of distinct rows, kept if memory allows, otherwise computed for each tile.
@@ -153,31 +157,30 @@ class Codes:
         lost = np.empty((count, 2))
 
         def fill(span: slice) -> None:
-            encoded = self._encode(span, lost[span])
-            if kept is not None:
-                kept.codes[span], kept.finer[span], kept.total[span] = encoded
+            into = Encoded.room(len(lost[span]), self.width) if kept is None else kept.part(span)
+            self._encode(span, into, lost[span])
 
         for_each(fill, spans(count, self.rows.dimensions), self.threads)
         self.kept = kept
         return lost
 
-    def _encode(self, span: slice | IntArray, lost: FloatArray) -> Encoded:
+    def _encode(self, span: slice | IntArray, into: Encoded, lost: FloatArray) -> None:
         """Encode some rows, and write to `lost` what their codes lack."""
         rows, norm = self.rows, self.norm[span]
-        encoded = Encoded.room(len(norm), self.width)
         scale = self.scale[span].astype(np.float64)
         if rows.direct:
-            encode(rows.embeddings, rows.first[span], rows.divisor[span] * norm, scale, *encoded, lost)
+            encode(rows.embeddings, rows.first[span], rows.divisor[span] * norm, scale, *into, lost)
         else:
-            encode(rows.values(span), np.arange(len(norm)), norm, scale, *encoded, lost)
-        return encoded
+            encode(rows.values(span), np.arange(len(norm)), norm, scale, *into, lost)
 
     def of_rows(self, span: slice | IntArray) -> Encoded:
         """The codes of some rows."""
         if self.kept is not None:
-            codes, finer, total = self.kept
-            return Encoded(codes[span], finer[span], total[span])
-        return self._encode(span, np.empty((len(self.scale[span]), 2)))
+            return self.kept.part(span)
+        count = len(self.scale[span])
+        encoded = Encoded.room(count, self.width)
+        self._encode(span, encoded, np.empty((count, 2)))
+        return encoded
 
     def in_blocks(self, span: slice | IntArray) -> tuple[ByteArray, int]:
         """The codes of some items in blocks, and where the first of these items is."""
