@@ -11,7 +11,7 @@ import pytest
 import tieproof as tp
 from forced import FORCED, small_tiles
 from hard_sets import HARD_SETS
-from tieproof.distances import codes, find_distance, make_space
+from tieproof.distances import codes, find_distance, long_codes, make_space
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.space import FLOAT32, INT8, Resources
 
@@ -37,12 +37,20 @@ def test_codes_change_nothing(name: str, dimensions: int, distance: str, monkeyp
         {"embeddings": data[:20], "labels": labels[:20], "gallery": data[20:], "gallery_labels": labels[20:]},
     ]
     results = []
-    for forced in ("no_codes", "codes_sifted", "codes_written", "codes_by_loop", "codes_out_of_memory"):
+    for forced in (
+        "no_codes",
+        "codes_sifted",
+        "codes_written",
+        "codes_by_loop",
+        "codes_out_of_memory",
+        "two slices",
+        "three slices",
+    ):
         with monkeypatch.context() as patch:
             small_tiles(patch, 17)
             FORCED[forced](patch)
             results.append([tp.evaluate(**task, distance=distance).to_json() for task in tasks])
-    assert results[1:] == results[:1] * 4
+    assert results[1:] == results[:1] * 6
 
 
 def test_large_data_are_encoded(monkeypatch: Patch) -> None:
@@ -105,9 +113,10 @@ def test_codes_of_normal_vectors() -> None:
 REAL = [name for name in HARD_SETS if not name.startswith(("int", "uint", "bool"))]
 
 
+@pytest.mark.parametrize("kind", [INT8, *long_codes.SLICES], ids=str)
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize("name", REAL)
-def test_bounds_of_entries(name: str, distance: str) -> None:
+def test_bounds_of_entries(name: str, distance: str, kind: np.dtype[Any], monkeypatch: Patch) -> None:
     """No entry of a tile, and no key of a pair, is farther from the real number than its bound says."""
     data, _ = clustered(name, (14, 9))
     order = np.arange(14)
@@ -115,14 +124,16 @@ def test_bounds_of_entries(name: str, distance: str) -> None:
     space = make_space(find_distance(distance), data, None, (order, order), resources)
     if space.integers:
         pytest.skip("integers have no error")
-    space = space.variant(INT8, 2**16)
+    if kind != INT8:
+        monkeypatch.setattr(codes, "fastest_way", lambda: codes.MATRIX_UNIT)
+    space = space.variant(kind, 2**16)
     assert isinstance(space, InnerSpace)
     assert space.codes is not None
     space.keep_rows()
     count = len(space.items)
     rows, columns = np.divmod(np.arange(count**2), count)
     quick = space.quick_keys(rows, columns)
-    assert quick is not None
+    assert (quick is not None) == (kind == INT8)
     entries, _ = space.key_block(slice(0, count), slice(0, count))
     error = space.all_errors
     bounds = error.relative * np.abs(entries) + error.row[:, None] * error.column + error.constant
@@ -131,4 +142,34 @@ def test_bounds_of_entries(name: str, distance: str) -> None:
         for j in range(count):
             real, at = nearness(distance, exact[i], exact[j]), i * count + j
             assert abs(Fraction(entries[i, j].item()) - real) <= Fraction(bounds[i, j].item())
-            assert abs(Fraction(quick[0][at].item()) - real) <= Fraction(quick[1][at].item())
+            assert quick is None or abs(Fraction(quick[0][at].item()) - real) <= Fraction(quick[1][at].item())
+
+
+@pytest.mark.parametrize(("kind", "slices"), [(np.int16, 2), (np.int32, 3)])
+def test_what_is_left_out_may_reach_the_bound(kind: Any, slices: int, monkeypatch: Patch) -> None:
+    """Of rows that slices represent exactly, all products that are left out have one sign."""
+    monkeypatch.setattr(codes, "fastest_way", lambda: codes.MATRIX_UNIT)
+    FORCED["no_integers"](monkeypatch)
+    numbers = np.full((2, 500), float(sum(126 * 254**s for s in range(slices))))
+    numbers[:, 0] = 127 * 254.0 ** (slices - 1)  # the largest code is 127, and lacks nothing
+    numbers[1, 1] = 0.0
+    order = np.arange(2)
+    space = make_space(find_distance("dot"), numbers, None, (order, order), Resources(2**30, FLOAT32, 2**16))
+    space = space.variant(np.dtype(kind), 2**16)
+    assert isinstance(space, InnerSpace)
+    entry = Fraction(float(space.tile(slice(0, 1), slice(1, 2))[0, 0]))
+    x, y = fractions_of(space.items)
+    error, bound = abs(entry - nearness("dot", x, y)), space.all_errors
+    most = Fraction(bound.row[0] * bound.column[1] + bound.constant[1])
+    assert error <= most
+    assert float(error / most) > 0.9
+
+
+def test_long_codes_are_for_a_matrix_unit(monkeypatch: Patch) -> None:
+    """Which takes so many codes of a row, all slices together."""
+    monkeypatch.setattr(codes, "fastest_way", lambda: codes.MATRIX_UNIT)
+    assert [long_codes.multiplies(dimensions, 3) for dimensions in (1, 2048, 2049)] == [True, True, False]
+    assert long_codes.multiplies(3072, 2)
+    assert not long_codes.multiplies(3073, 2)
+    monkeypatch.setattr(codes, "fastest_way", lambda: 2)
+    assert not long_codes.multiplies(64, 2)

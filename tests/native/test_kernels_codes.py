@@ -60,11 +60,32 @@ def test_products_of_codes(width: int, dtype: Any, way: int, level: str) -> None
     for number, (height, count) in enumerate(SHAPES):
         first = FIRSTS[number % len(FIRSTS)]
         rows, items = random_codes(random, height, width), random_codes(random, first + count, width)
-        total = rows.sum(axis=1, dtype=np.int32)[:, None] * np.array([1, 7], dtype=np.int32)
+        total = rows.sum(axis=1, dtype=np.int32)[:, None]
         row_scale, item_scale = random.random(height).astype(dtype), random.random(count).astype(dtype)
         expected, found = np.empty((2, height, count), dtype=dtype)
         reference.multiply_codes(rows, row_scale, items[first:], item_scale, expected)
         blocks = in_blocks(level, items, codes.EXCESS)
+        at(level, codes.multiply_codes)(rows, total, row_scale, blocks, item_scale, first, way, found)
+        assert same_bits(found, expected)
+
+
+@levels
+@ways
+@both_types
+@pytest.mark.parametrize("slices", [2, 3])
+@pytest.mark.parametrize("width", [4, 60, 64, 192])
+def test_products_of_slices(width: int, slices: int, dtype: Any, way: int, level: str) -> None:
+    random = np.random.default_rng(width)
+    for number, (height, count) in enumerate(SHAPES):
+        first, each = FIRSTS[number % len(FIRSTS)], slices * width
+        rows, items = random_codes(random, height, each), random_codes(random, first + count, each)
+        total = rows.reshape(height, slices, width).sum(axis=2, dtype=np.int32)
+        row_scale, item_scale = random.random(height).astype(dtype), random.random(count).astype(dtype)
+        expected, found = np.empty((2, height, count), dtype=dtype)
+        reference.multiply_codes(rows, row_scale, items[first:], item_scale, expected, slices)
+        backwards = items.reshape(-1, slices, width)[:, ::-1].reshape(-1, each)
+        blocks = in_blocks(level, np.ascontiguousarray(backwards), codes.EXCESS)
+        assert same_bits(codes.arranged(items, codes.EXCESS, slices), blocks)
         at(level, codes.multiply_codes)(rows, total, row_scale, blocks, item_scale, first, way, found)
         assert same_bits(found, expected)
 
@@ -107,8 +128,9 @@ def test_products_of_pairs_of_codes(width: int, way: int, level: str) -> None:
 
 @levels
 @both_types
+@pytest.mark.parametrize("slices", [2, 3])
 @pytest.mark.parametrize("dimensions", [1, 3, 4, 15, 16, 17, 40, 200])
-def test_encoding(dimensions: int, dtype: Any, level: str) -> None:
+def test_encoding(dimensions: int, slices: int, dtype: Any, level: str) -> None:
     random = np.random.default_rng(dimensions)
     x = random.standard_normal((30, dimensions)).astype(dtype)
     x[0], x[1] = 0.0, np.rint(x[1] * 40)
@@ -119,10 +141,10 @@ def test_encoding(dimensions: int, dtype: Any, level: str) -> None:
     scale = np.where(largest > 0, largest / 127, 1.0)
     unit[1] = scale[1] = 1.0  # integers lose nothing
     width = -(-dimensions // 4) * 4
-    expected, found = np.empty((2, 2, 20, width), dtype=np.int8)
-    totals, lost = np.empty((2, 20, 2), dtype=np.int32), np.empty((2, 20, 2))
-    reference.encode(x, first, unit, scale, expected[0], expected[1], totals[0], lost[0])
-    at(level, codes.encode)(x, first, unit, scale, found[0], found[1], totals[1], lost[1])
+    expected, found = np.empty((2, 20, slices * width), dtype=np.int8)
+    totals, lost = np.empty((2, 20, slices), dtype=np.int32), np.empty((2, 20, slices))
+    reference.encode(x, first, unit, scale, expected[:, :width], expected[:, width:], totals[0], lost[0])
+    at(level, codes.encode)(x, first, unit, scale, found[:, :width], found[:, width:], totals[1], lost[1])
     assert same_bits(found, expected)
     assert same_bits(totals[1], totals[0])
     assert (lost[:, 1] == 0).all()

@@ -39,21 +39,26 @@ def test_the_unit_agrees_with_the_loop(unit: ctypes.CDLL) -> None:
     assert unit.dots_of_bytes() == codes.MATRIX_UNIT
 
 
-@pytest.mark.parametrize("width", [64, 128, 192, 512, 4096])
-def test_products(width: int, unit: ctypes.CDLL) -> None:
+@pytest.mark.parametrize(
+    ("width", "slices"), [(64, 1), (128, 1), (192, 1), (512, 1), (6144, 1), (64, 2), (192, 2), (64, 3), (2048, 3)]
+)
+def test_products(width: int, slices: int, unit: ctypes.CDLL) -> None:
     """Of rows and items around the 32 that are multiplied together, the largest codes among them."""
     stubs: tuple[Any, ...] = codes.multiply_codes, codes.arrange_codes
     multiply, arrange = (resolved(stub.__wrapped__, unit) for stub in stubs)
     random = np.random.default_rng(width)
     for height, count, first in ((1, 1, 0), (15, 16, 3), (16, 31, 16), (17, 33, 5), (32, 64, 0), (33, 65, 31)):
-        rows, items = (random.integers(-127, 128, (n, width)).astype(np.int8) for n in (height, first + count + 2))
+        rows, items = (
+            random.integers(-127, 128, (n, slices * width)).astype(np.int8) for n in (height, first + count + 2)
+        )
         rows[-1], items[first] = -127, 127
-        total = np.stack([rows.sum(axis=1, dtype=np.int32)] * 2, axis=1)
+        total = rows.reshape(height, slices, width).sum(axis=2, dtype=np.int32)
         row_scale, scale = random.random(height).astype(np.float32), random.random(count).astype(np.float32)
-        blocks = np.empty((-(-len(items) // 16), 16 * width), dtype=np.uint8)
-        arrange((items, codes.EXCESS, blocks))
+        backwards = np.ascontiguousarray(items.reshape(-1, slices, width)[:, ::-1]).reshape(items.shape)
+        blocks = np.empty((-(-len(items) // 16), 16 * slices * width), dtype=np.uint8)
+        arrange((backwards, codes.EXCESS, blocks))
         expected, found = np.empty((2, height, count), dtype=np.float32)
-        reference.multiply_codes(rows, row_scale, items[first : first + count], scale, expected)
+        reference.multiply_codes(rows, row_scale, items[first : first + count], scale, expected, slices)
         multiply((rows, total, row_scale, blocks, scale, first, codes.MATRIX_UNIT, found))
         assert found.tobytes() == expected.tobytes()
 

@@ -125,6 +125,16 @@ def codes_out_of_memory(patch: Patch) -> None:
     patch.setattr(inner_space, "Codes", without_memory)
 
 
+def long_codes(dtype: Any) -> Callable[[Patch], None]:
+    """Tiles of several codes of each number, multiplied in the fastest way of this processor."""
+
+    def patch_long_codes(patch: Patch) -> None:
+        chosen_tile(dtype, 2**16)(patch)
+        patch.setattr(codes, "fastest_way", lambda: codes.MATRIX_UNIT)
+
+    return patch_long_codes
+
+
 def chosen_tile(dtype: Any, chunk: int) -> Callable[[Patch], None]:
     def patch_choices(patch: Patch) -> None:
         patch.setattr(plan, "FEW_PAIRS", 0)
@@ -178,4 +188,6 @@ FORCED: dict[str, Callable[[Patch], None]] = {
     "float32 tiles": chosen_tile(np.float32, 2**16),
     "float32 tiles of short sums": chosen_tile(np.float32, 2),
     "float64 tiles": chosen_tile(np.float64, 2**16),
+    "two slices": long_codes(np.int16),
+    "three slices": long_codes(np.int32),
 }

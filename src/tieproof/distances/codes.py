@@ -23,6 +23,8 @@ ByteArray = npt.NDArray[np.uint8]
 LARGEST_CODE = 127  # the largest code of a row that is not made of integers
 MOST_DIMENSIONS = 2**15  # up to this many dimensions, sums of products of codes and unsigned codes are below 2^31
 
+FINER = 254.0  # how many units of finer codes are a unit of codes
+
 SMALLEST_SCALE = 2.0**-60
 """The codes of a row with a smaller scale are zeros, so that products of scales do not underflow in float32."""
 
@@ -57,8 +59,9 @@ def encode(
 ) -> None:
     """Write the codes of the rows x[first] / unit in units of `scale`, and finer codes of what is left.
 
-    total : (r, 2) the sum of the codes, and of the finer codes, of each row
-    lost : (r, 2) the norms of what the codes lack of each row, and of what they lack together with the finer codes
+    finer : the finer codes and then, if `total` has a third column, the still finer codes of what these leave
+    total : (r, 2) or (r, 3) the sum of the codes, of the finer codes, and so on, of each row
+    lost : the norms of what the codes lack of each row, of what they lack together with the finer codes, and so on
     """
 
 
@@ -70,7 +73,7 @@ def arrange_codes(codes: CharArray, excess: int, blocks: Output[ByteArray]) -> N
 @native
 def multiply_codes(
     rows: CharArray,
-    total: SmallIntArray,  # (r, 2) the sum of the codes of each row, and another number
+    total: SmallIntArray,  # the sum of the codes of each row; of each of its slices if there are several
     row_scale: Array,
     blocks: ByteArray,
     item_scale: Array,
@@ -78,7 +81,11 @@ def multiply_codes(
     way: int,  # the fastest way that may be used; all of them give the same products
     out: Output[Array],
 ) -> None:
-    """out[i, j] = rows[i] . the codes of item first + j of the blocks, times the scales of both."""
+    """out[i, j] = rows[i] . the codes of item first + j of the blocks, times the scales of both.
+
+    Of several slices (long_codes.py): the sum of the products of a slice s of the row with a slice t of the item that
+    are not below the last digit, each times 254^(slices - 1 - s - t).
+    """
 
 
 @native
@@ -97,18 +104,15 @@ def multiply_pairs_of_codes(
 
 
 class Encoded(NamedTuple):
-    """The codes and the finer codes of some rows (r, width), and the sums of both for each row (r, 2)."""
+    """The codes of some rows that are multiplied in tiles, the finer codes, and the sums of both for each row."""
 
     codes: CharArray
     finer: CharArray
     total: SmallIntArray
 
-    @classmethod
-    def room(cls, count: int, width: int) -> "Encoded":
-        """Return arrays for `count` rows."""
-        return cls(
-            np.empty((count, width), np.int8), np.empty((count, width), np.int8), np.empty((count, 2), np.int32)
-        )
+    def part(self, span: slice | IntArray) -> "Encoded":
+        """Return some of the rows."""
+        return Encoded(self.codes[span], self.finer[span], self.total[span])
 
 
 class Codes:
@@ -116,8 +120,10 @@ class Codes:
 
     scale : (u,) the number by which the codes of a row are multiplied, in the type of tiles
     lost : (2, u) bounds of the norm of what the codes, and of what the codes and the finer codes, lack of a row,
-        relative to the row's norm; 0 for integers
+        relative to the row's norm; 0 for integers and for a row of zeros
     """
+
+    slices, multiplied = 2, 1  # the codes of a number, and how many of them are multiplied in tiles
 
     def __init__(
         self, rows: Rows, dtype: np.dtype[Any], normalize: bool, exact: bool, keep_bytes: int, threads: int
@@ -129,13 +135,13 @@ class Codes:
         self.keeps = 3 * len(rows) * self.width <= keep_bytes
         self.kept: Encoded | None = None
         self.blocks: ByteArray | None = None
-        self.scale, self.lost = np.ones(len(rows), dtype), np.zeros((2, len(rows)))
+        self.scale, self.lost = np.ones(len(rows), dtype), np.zeros((self.slices, len(rows)))
         if not exact:
             scale = rows.largest / rows.divisor / self.norm / LARGEST_CODE
             has_codes = scale >= SMALLEST_SCALE
             self.scale[:] = np.where(has_codes, scale, 1.0)
             length = np.where(has_codes, rows.norm / self.norm, 1.0)
-            self.lost[:] = np.where(has_codes, self._encode_all().T / length + ROUNDED, 1.0) * SAFETY
+            self.lost[:] = np.where(has_codes, self._encode_all().T / length + ROUNDED, rows.largest > 0) * SAFETY
 
     def keep(self, in_blocks: bool) -> None:
         """Encode all rows and, for items, arrange them in blocks: once, and if memory allows."""
@@ -144,55 +150,63 @@ class Codes:
         if self.kept is None:
             self._encode_all()
         if in_blocks and self.blocks is None and self.kept is not None:
-            self.blocks = arranged(self.kept.codes, EXCESS)
+            self.blocks = arranged(self.kept.codes, EXCESS, self.multiplied)
+
+    def room(self, count: int) -> Encoded:
+        """Return arrays for the codes of `count` rows."""
+        codes, finer = np.empty((2, count, self.width), np.int8)
+        return Encoded(codes, finer, np.empty((count, self.slices), np.int32))
 
     def _encode_all(self) -> FloatArray:
         """Encode all rows, keep their codes if memory allows, and return the norms of what they lack, (u, 2)."""
         count = len(self.rows)
-        kept = Encoded.room(count, self.width) if self.keeps else None
-        lost = np.empty((count, 2))
+        kept = self.room(count) if self.keeps else None
+        lost = np.empty((count, self.slices))
 
         def fill(span: slice) -> None:
-            encoded = self._encode(span, lost[span])
-            if kept is not None:
-                kept.codes[span], kept.finer[span], kept.total[span] = encoded
+            into = self.room(len(lost[span])) if kept is None else kept.part(span)
+            self._encode(span, into, lost[span])
 
         for_each(fill, spans(count, self.rows.dimensions), self.threads)
         self.kept = kept
         return lost
 
-    def _encode(self, span: slice | IntArray, lost: FloatArray) -> Encoded:
+    def _encode(self, span: slice | IntArray, into: Encoded, lost: FloatArray) -> None:
         """Encode some rows, and write to `lost` what their codes lack."""
         rows, norm = self.rows, self.norm[span]
-        encoded = Encoded.room(len(norm), self.width)
+        codes = into.codes[:, : self.width], *into[1:]
         scale = self.scale[span].astype(np.float64)
         if rows.direct:
-            encode(rows.embeddings, rows.first[span], rows.divisor[span] * norm, scale, *encoded, lost)
+            encode(rows.embeddings, rows.first[span], rows.divisor[span] * norm, scale, *codes, lost)
         else:
-            encode(rows.values(span), np.arange(len(norm)), norm, scale, *encoded, lost)
-        return encoded
+            encode(rows.values(span), np.arange(len(norm)), norm, scale, *codes, lost)
 
     def of_rows(self, span: slice | IntArray) -> Encoded:
         """The codes of some rows."""
         if self.kept is not None:
-            codes, finer, total = self.kept
-            return Encoded(codes[span], finer[span], total[span])
-        return self._encode(span, np.empty((len(self.scale[span]), 2)))
+            return self.kept.part(span)
+        count = len(self.scale[span])
+        encoded = self.room(count)
+        self._encode(span, encoded, np.empty((count, self.slices)))
+        return encoded
 
     def in_blocks(self, span: slice | IntArray) -> tuple[ByteArray, int]:
         """The codes of some items in blocks, and where the first of these items is."""
         if self.blocks is None or not isinstance(span, slice):
-            return arranged(self.of_rows(span).codes, EXCESS), 0
+            return arranged(self.of_rows(span).codes, EXCESS, self.multiplied), 0
         return self.blocks, span.start
 
 
-def arranged(codes: CharArray, excess: int) -> ByteArray:
-    """The codes of items, `excess` larger, in blocks."""
+def arranged(codes: CharArray, excess: int, slices: int = 1) -> ByteArray:
+    """The codes of items, `excess` larger, in blocks; of several slices, the last one is the first in its block."""
     shape = -(-len(codes) // IN_BLOCK), IN_BLOCK * codes.shape[1]
     room = np.empty(shape[0] * shape[1] + CACHE_LINE, dtype=np.uint8)
     start = -room.ctypes.data % CACHE_LINE
     blocks = room[start : len(room) - CACHE_LINE + start].reshape(shape)
-    arrange_codes(codes, excess, blocks)
+    width, of_slice = codes.shape[1] // slices, shape[1] // slices
+    for s in range(slices):
+        to = (slices - 1 - s) * of_slice
+        arrange_codes(codes[:, s * width : (s + 1) * width], excess, blocks[:, to : to + of_slice])
     return blocks
 
 
@@ -222,9 +236,11 @@ def product(queries: Codes, items: Codes, rows: slice | IntArray, columns: slice
     """The products of the codes of rows and columns, times their scales."""
     codes, _, total = queries.of_rows(rows)
     blocks, first = items.in_blocks(columns)
-    scale = items.scale[columns]
+    scale = items.scale[columns] / FINER ** (items.multiplied - 1)
     out = np.empty((len(codes), len(scale)), dtype=scale.dtype)
-    multiply_codes(codes, total, queries.scale[rows], blocks, scale, first, fastest_way(), out)
+    multiply_codes(
+        codes, total[:, : queries.multiplied], queries.scale[rows], blocks, scale, first, fastest_way(), out
+    )
     return out
 
 
@@ -233,9 +249,11 @@ def product_errors(queries: Codes, items: Codes, finer: bool = False) -> FloatAr
 
     It follows from what the codes, or with the finer ones, lack, and from the rounding of the product.
     """
-    of_queries, most = queries.lost[int(finer)], items.lost[int(finer)].max()
-    rounding = ARITHMETIC if finer else 4 * UNIT_ROUNDOFF[queries.scale.dtype]
-    return np.asarray((of_queries * (1 + most) + most + rounding * (1 + of_queries) * (1 + most)) * SAFETY)
+    some = slice(1, 2) if finer else slice(queries.multiplied)
+    rounding = ARITHMETIC if finer else (3 + queries.multiplied) * UNIT_ROUNDOFF[queries.scale.dtype]
+    of_queries, most = queries.lost[some], items.lost[some].max(axis=1)[::-1]
+    parts = np.concatenate([np.ones_like(of_queries[:1]), of_queries[:-1]]) + of_queries
+    return np.asarray((of_queries[-1] + (most + rounding * (1 + most)) @ parts) * SAFETY)
 
 
 def products_of_pairs(queries: Codes, items: Codes, rows: IntArray, columns: IntArray) -> FloatArray:

@@ -4,13 +4,14 @@ from copy import copy
 
 import numpy as np
 
-from tieproof.distances import bits, codes, short_sums
+from tieproof.distances import bits, codes, long_codes, short_sums
 from tieproof.distances.bits import Bits
 from tieproof.distances.codes import CodedTile, Codes
 from tieproof.distances.exact import bounds
 from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.rows import Rows
 from tieproof.distances.exact.terms import products
+from tieproof.distances.long_codes import LongCodes
 from tieproof.distances.space import FLOAT32, FLOAT64, INT8, Entries, Resources, Space
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
@@ -46,6 +47,8 @@ class InnerSpace(Space):
             self.choose_bits()
         elif self.are_codes or (resources.dtype == INT8 and not self.integers):
             self.choose_codes()
+        elif resources.dtype in long_codes.SLICES and not self.integers:
+            self.choose_long_codes()
         else:
             self.tile_type = self.integer_type if self.integers else resources.dtype
             self.chunk = (
@@ -77,6 +80,15 @@ class InnerSpace(Space):
             finer.tile_type, finer.product_errors = FLOAT64, codes.product_errors(*self.codes, finer=True)
             finer.describe_tiles()
             self.finer = finer
+
+    def choose_long_codes(self) -> None:
+        """Compute tiles from several codes of each number."""
+        own, self.prepared = self.resources, ()
+        slices, self.tile_type = long_codes.SLICES[own.dtype]
+        kinds = self.tile_type, self.normalize, slices
+        self.codes = self.of_sides(lambda rows: LongCodes(rows, *kinds, own.keep_bytes, own.threads))
+        self.product_errors = codes.product_errors(*self.codes)
+        self.product_error = float(self.product_errors.max())
 
     def level_offset(self) -> FloatArray | None:
         """Return minus the squared norms of bits, since x.y = (|x|^2 + |y|^2 - |x - y|^2) / 2."""
@@ -114,7 +126,9 @@ class InnerSpace(Space):
 
     def coded_tile(self, rows: slice, columns: slice) -> CodedTile | None:
         """Return the codes of some rows."""
-        return None if self.codes is None else codes.coded_tile(*self.codes, rows, columns)
+        if self.codes is None or self.codes[0].multiplied > 1:
+            return None
+        return codes.coded_tile(*self.codes, rows, columns)
 
     def quick_keys(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """Return keys from codes and finer codes."""

@@ -69,7 +69,7 @@ class Resources(NamedTuple):
     """The resources that the plan grants a space."""
 
     keep_bytes: int  # for rows of each side that are prepared once instead of tile by tile
-    dtype: np.dtype[Any]  # of tiles that are not exact; int8 if they are computed from codes, as float32
+    dtype: np.dtype[Any]  # of tiles that are not exact; int8 if they are of codes, int16 or int32: of long codes
     chunk: int  # the number of dimensions that a product sums at a time; fewer have a smaller error bound
     threads: int = 1  # for passes over all rows
     batch: int = LARGEST_BATCH  # the number of entries of rows, or of sums, that are compared exactly at a time

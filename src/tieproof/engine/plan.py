@@ -1,5 +1,6 @@
 """How much is computed at a time, so that memory stays within its budget; and which kind of tiles is cheapest."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -7,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances import Distance, make_space
+from tieproof.distances import Distance, codes, long_codes, make_space
+from tieproof.distances.codes import MATRIX_UNIT
 from tieproof.distances.gauge import LARGEST_STRIPE, Gauge, resources_of_gauge
 from tieproof.distances.short_sums import SUMMED, sums_by_vectors
 from tieproof.distances.space import Resources, Space
@@ -124,21 +126,30 @@ def whole_rankings(gauge: Gauge, of_items: int, of_relevant: IntArray, memory: i
 
 
 class TileChoice(NamedTuple):
-    """A kind of tile, and the cost of its product, in units of float32 products."""
+    """A kind of tile, and the cost of its product, in units of float32 products; `by_unit`: that by a matrix unit."""
 
     dtype: npt.DTypeLike
     chunk: int
     cost: float
+    by_unit: float | None = None
+
+    @property
+    def cost_here(self) -> float:
+        """The cost on this processor."""
+        return self.cost if self.by_unit is None or codes.fastest_way() != MATRIX_UNIT else self.by_unit
 
 
 CHOICES: tuple[TileChoice, ...] = (
-    TileChoice(np.int8, LONG, 0.25),
+    TileChoice(np.int8, LONG, 0.25, 0.1),
+    TileChoice(np.int16, LONG, math.inf, 0.2),
+    TileChoice(np.int32, LONG, math.inf, 0.4),
     TileChoice(np.float32, LONG, 1.0),
     TileChoice(np.float32, SUMMED, 1.15),
     TileChoice(np.float32, SHORT, 1.35),
     TileChoice(np.float64, LONG, 2.05),
 )
-"""Measured at 64 to 1,024 dimensions."""
+"""Measured at 64 to 1,024 dimensions. With a matrix unit: of a prototype at 512 dimensions (0.07, 0.18, 0.36), and an
+estimate of what encoding adds."""
 
 ROUNDED = 2.3  # the cost of a tile of rounded distances, in units of float32 products (measured)
 LEFT_OPEN = 45.0  # the cost of an item that a tile cannot decide, in units of float32 products of one pair (measured)
@@ -184,7 +195,7 @@ def _cheapest_variant(space: Space, times: int, left_open: Callable[[Space], flo
         if not _is_possible(choice, space):
             continue
         variant = space.variant(np.dtype(choice.dtype), choice.chunk)
-        cost = choice.cost / times + LEFT_OPEN * space.pair_cost * left_open(variant.finer or variant)
+        cost = choice.cost_here / times + LEFT_OPEN * space.pair_cost * left_open(variant.finer or variant)
         if variant.finer is not None:
             cost += LEFT_TO_FINER_CODES * space.pair_cost * left_open(variant)
         if cost < least:
@@ -240,9 +251,12 @@ def cheapest_for_nearest(space: Space, k: int) -> Space:
 
 def _is_possible(choice: TileChoice, space: Space) -> bool:
     """Whether this processor is fast at such tiles, and there are enough items and dimensions for codes."""
-    if choice.dtype == np.int8:
+    kind, own = np.dtype(choice.dtype), space.items.dimensions
+    if kind.kind == "i":
         items, dimensions = FEWEST_ENCODED
-        return space.has_codes and len(space.items) >= items and space.items.dimensions >= dimensions
+        slices, _ = long_codes.SLICES.get(kind, (1, None))
+        are_fast = slices == 1 or long_codes.multiplies(own, slices)
+        return space.has_codes and are_fast and len(space.items) >= items and own >= dimensions
     return choice.chunk != SUMMED or sums_by_vectors()
 
 

@@ -22,18 +22,21 @@ def encode(
     total: Array,
     lost: FloatArray,
 ) -> None:
-    """The codes and the finer codes of each row, and the sums of both; `lost` are norms of what they lack."""
+    """The codes and the finer codes (one slice or two) of each row, the sums, and norms of what they lack."""
     codes[:], finer[:] = 0, 0
     for i, row in enumerate(first.tolist()):
-        rests = []
+        width, rests = codes.shape[1], []
+        slices = [codes[i], *(finer[i, s * width : (s + 1) * width] for s in range(total.shape[1] - 1))]
         for d, number in enumerate(x[row].tolist()):
-            value, of_code = float(number) / float(unit[i]), float(scale[i])
-            per_code = 1 / of_code
-            codes[i, d] = near = round(value * per_code)
-            rest = value - of_code * near
-            finer[i, d] = nearer = round(rest * (per_code * FINER))
-            rests.append((rest, rest - of_code / FINER * nearer))
-        total[i] = [int(part[i].sum(dtype=np.int64)) for part in (codes, finer)]
+            rest, of_code, per_code = float(number) / float(unit[i]), float(scale[i]), 1 / float(scale[i])
+            left = []
+            for part in slices:
+                part[d] = near = round(rest * per_code)
+                rest -= of_code * near
+                left.append(rest)
+                of_code, per_code = of_code / FINER, per_code * FINER
+            rests.append(left)
+        total[i] = [int(part.sum(dtype=np.int64)) for part in slices]
         lost[i] = [math.sqrt(math.fsum(part * part for part in parts)) for parts in zip(*rests, strict=True)]
 
 
@@ -45,9 +48,18 @@ def arrange_codes(codes: Array, excess: int, blocks: Array) -> None:
         blocks[block, 64 * step + 4 * i + d] = code + excess
 
 
-def multiply_codes(rows: Array, row_scale: Array, items: Array, item_scale: Array, out: Array) -> None:
-    """Exact products of integers, converted to the type of `out` and then multiplied by both scales."""
-    products = rows.astype(np.int64) @ items.astype(np.int64).T
+def multiply_codes(
+    rows: Array, row_scale: Array, items: Array, item_scale: Array, out: Array, slices: int = 1
+) -> None:
+    """Exact products of integers, converted to the type of `out` and then multiplied by both scales.
+
+    Of several slices, a product of two slices has a weight of a power of 254, of which the smallest is 1.
+    """
+    x, y = (np.split(side.astype(np.int64), slices, axis=1) for side in (rows, items))
+    products = np.zeros((len(rows), len(items)), dtype=np.int64)
+    for s, t in np.ndindex(slices, slices):
+        if s + t < slices:
+            products += FINER ** (slices - 1 - s - t) * (x[s] @ y[t].T)
     out[:] = products.astype(out.dtype) * row_scale[:, None] * item_scale
 
 

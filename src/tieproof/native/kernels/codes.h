@@ -108,7 +108,7 @@ SEPARATE void dot_by_loop(
 
 #ifdef WITH_PANELS
 /* The most codes of a row that are copied in the order of panels. */
-#define MOST_COPIED 4096
+#define MOST_COPIED 6144
 
 /* The sums of the products of 32 rows, in the order of panels, and of two blocks of items. */
 WITH_UNIT static void dot_by_panels(
