@@ -18,8 +18,8 @@ pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no do
 
 ROOMS = {
     "inputs": 9_122,
-    "distances": 4_560,
-    "engine": 4_718,
+    "distances": 4_642,
+    "engine": 4_732,
     "native": 830,
     "measures": 6_227,
     "show": 1_479,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 64_266
-LINES_OF_KERNELS = 7_930
+LINES_OF_SOURCE = 64_362
+LINES_OF_KERNELS = 7_983
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_721
+LINES_OF_TESTS = 67_804
 
 
 def lines_in(folder: Path, *endings: str) -> int:
