@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.evaluation.nearest import CALLS, LISTED, Nearest, nearest
+from tieproof.evaluation.nearest import LISTED, Nearest, nearest
 from tieproof.inputs.options import FORMATS
 
 RANDOM = np.random.default_rng(11)
@@ -238,8 +237,3 @@ def test_a_record_knows_what_it_was_made_of(tmp_path: Path) -> None:
     result.report(tmp_path / "one.html", **data)
     again.report(tmp_path / "other.html", **data)
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "other.html").read_bytes()
-
-
-def test_the_arguments_of_every_evaluation_are_known() -> None:
-    for call, arguments, _ in CALLS.values():
-        assert arguments.split() == [*signature(getattr(tp, call)).parameters]

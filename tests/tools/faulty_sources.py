@@ -36,7 +36,7 @@ class Faulty(ArraySource):
 
     @classmethod
     def over(cls, array: Array, folder: Path) -> Any:
-        return cls(array, np.array([0, len(array) // 2, len(array)]), folder)
+        return cls(**vars(ArraySource.of(array, [len(array) // 2])), folder=folder)
 
     def read(self, start: int, stop: int) -> Any:
         if self.is_armed():

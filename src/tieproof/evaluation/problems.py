@@ -88,9 +88,10 @@ def make_problem(
     if noise is not None:
         from tieproof.evaluation.moves import noise_of
 
-        several = isinstance(found.queries, MultiVectors)
-        if several or getattr(found.queries, "usual", 0):
-            rows = f"the distance {found.called}" if several else "sparse rows"
+        rows = "sparse rows" if getattr(found.queries, "usual", 0) else ""
+        if isinstance(found, Search) and isinstance(found.queries, MultiVectors):
+            rows = f"the distance {found.called}"
+        if rows:
             raise InputError(f"noise cannot be combined with {rows}. Leave it out.", "noise")
         noise = noise_of(in_memory(found, "whose rows are not in memory together, as noise needs them"), noise)
     sides = 1 if gallery.embeddings is None else 2

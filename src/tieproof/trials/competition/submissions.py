@@ -14,10 +14,10 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.inputs.labels import check_code_points
 from tieproof.kit import Array, npy, reading
-from tieproof.show.parts import first_of
 
 TABLE = "a table in UTF-8 text (.csv)"
 IDS, EMBEDDINGS = "ids", "embeddings"
+MOST_NAMED = 3
 PACKED = b"\x1f\x8b"  # the first bytes of a file packed by gzip, which may be a thousand times as large when unpacked
 
 
@@ -202,5 +202,7 @@ def repeated(names: Collection[str]) -> list[str]:
 
 
 def named_few(names: Iterable[object]) -> str:
-    """The first few names, in quotes, and how many more there are."""
-    return first_of([f"'{name}'" for name in names])
+    """The first few names, and how many more there are."""
+    every = [f"'{name}'" for name in names]
+    more = f" and {len(every) - MOST_NAMED:,} more" if len(every) > MOST_NAMED else ""
+    return ", ".join(every[:MOST_NAMED]) + more
