@@ -3,8 +3,10 @@
 import json
 import math
 import re
+import statistics
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -546,6 +548,20 @@ def test_luck_is_a_two_step_test() -> None:
     assert is_gain(Luck(0.04, 0.001, 5), 1e-6)
     assert not is_gain(Luck(0.04, 0.04, 5), 1e-6)
     assert not is_gain(Luck(-0.04, 0.001, 5), 1e-6)
+
+
+@pytest.mark.parametrize("scores", [[1e300, 3e300, 2e300], [-8e307, 8e307, 8e307], [0.25, 1e200]])
+def test_luck_of_huge_scores(scores: list[float]) -> None:
+    found = Luck.of(scores)
+    assert found.mean == pytest.approx(float(statistics.mean(map(Fraction, scores))), rel=1e-12)
+    assert found.std == pytest.approx(float(statistics.stdev(map(Fraction, scores))), rel=1e-12)
+
+
+def test_an_evaluator_of_huge_scores_gets_a_report() -> None:
+    report = str(
+        tp.audit(lambda qrels, run: sum(max(each.values()) for each in run.values()) / len(run), takes="run")
+    )
+    assert "e+300, outside [0, 1]" in " ".join(report.split())
 
 
 @pytest.mark.parametrize(("freedom", "t", "p"), [(4, 4.604, 0.005), (8, 4.501, 0.001), (16, 4.015, 0.0005)])

@@ -25,7 +25,7 @@ ROOMS = {
     "show": 1_479,
     "evaluation": 7_624,
     "analyses": 9_192,
-    "trials": 11_527,
+    "trials": 11_554,
     "compat": 2_693,
     "integrations": 2_436,
     "cli": 2_961,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 64_365
+LINES_OF_SOURCE = 64_392
 LINES_OF_KERNELS = 7_983
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_798
+LINES_OF_TESTS = 67_814
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -53,7 +53,7 @@ def may_be_the_average(examination: Examination, measure: str, case: Case, luck:
     sign, random = examination.sign, examination.random("averages")
     score = examination.score(case).value(measure)
     shuffled = [sign * examination.score(permute_all(case, random)).value(measure) for _ in range(SHUFFLES)]
-    if sign * score > max(shuffled) + rounding(score) + examination.step(measure):
+    if sign * score > np.fmax.reduce(shuffled) + rounding(score) + examination.step(measure):
         return False  # it gains by the order of the data, not by an order of ties that chance may give
     perfect = examination.score(examination.perfect_case(case)).value(measure)
     return bool(sign * (score - luck.mean) <= EXPLAINED * sign * (perfect - luck.mean))

@@ -15,7 +15,19 @@ from tieproof.trials.audit.cases import Case, ClassLayout
 from tieproof.trials.audit.draws import BlindTrial, Drawn, DrawnTrial
 from tieproof.trials.audit.examination import Board, Examination
 from tieproof.trials.audit.explanations import may_be_a_threshold, may_be_one_order_of_ties, may_be_the_average
-from tieproof.trials.audit.luck import EXPLOIT, FAR, HOPELESS, LEVEL, LOOKS, SUSPICIOUS, Luck, is_gain, rounding, tail
+from tieproof.trials.audit.luck import (
+    EXPLOIT,
+    FAR,
+    HOPELESS,
+    LEVEL,
+    LOOKS,
+    SUSPICIOUS,
+    Luck,
+    in_brief,
+    is_gain,
+    rounding,
+    tail,
+)
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.findings import BASELINE, Finding, Verdict, rank_of
 
@@ -68,7 +80,9 @@ def _by_gain(measure: str) -> Callable[[DrawnTrial], float]:
 def _on_layout(contest: DrawnTrial, measure: str, luck: Luck | None) -> Finding:
     examination, score = contest.examination, contest.first.values[measure]
     if luck is None or math.isnan(luck.mean):
-        detail = f"{contest.where}, the score is {score:.4f}; random embeddings have no such score, or score NaN."
+        detail = (
+            f"{contest.where}, the score is {in_brief(score)}; random embeddings have no such score, or score NaN."
+        )
         return Finding(contest.trial.attack, measure, Verdict.NOT_A_NUMBER, score, detail=detail)
     finding, step = _compared(contest, measure, score, luck), examination.step(measure)
     if luck.is_constant and not contest.trial.own:
@@ -81,13 +95,13 @@ def _on_layout(contest: DrawnTrial, measure: str, luck: Luck | None) -> Finding:
 def _compared(contest: DrawnTrial, measure: str, score: float, luck: Luck, detail: str = "") -> Finding:
     """The finding on a score by itself, before any test of whether it is an exploit."""
     examination, limits = contest.examination, contest.examination.options.limits
-    verdict, said = Verdict.HELD, f"{score:.4f}"
+    verdict, said = Verdict.HELD, in_brief(score)
     if math.isnan(score):
         verdict, said = Verdict.NOT_A_NUMBER, "NaN"
     elif limits and not limits[0] - 1e-6 <= score <= limits[1] + 1e-6:
         verdict, said = Verdict.OUT_OF_RANGE, f"{said}, outside [{limits[0]:g}, {limits[1]:g}]"
     above = None if math.isnan(score) else luck.deviations(score, examination.sign)
-    beside = f"random embeddings score {luck.mean:.4f} ± {luck.std:.4f}"
+    beside = f"random embeddings score {in_brief(luck.mean)} ± {in_brief(luck.std)}"
     said = f"{contest.where}, the score is {said}{detail}; {beside}."
     return Finding(contest.trial.attack, measure, verdict, score, luck.mean, luck.std, above, said)
 
@@ -116,19 +130,21 @@ def _drawn_again(contest: DrawnTrial, measure: str, luck: Luck, finding: Finding
         finding = _compared(contest, measure, blind.mean, beside, f", the mean of {len(draws)} draws")
     if explained:
         plain = _luck_of(contest.beside(len(draws)), measure)
-        said = f"{finding.detail} Without the calls before it, the same system scores as much: {plain.mean:.4f}."
+        said = (
+            f"{finding.detail} Without the calls before it, the same system scores as much: {in_brief(plain.mean)}."
+        )
         return replace(finding, detail=said)
     if verdict is Verdict.HELD:
         return finding
     sizes = sorted({each.items for each in draws})
     spread = f"{sizes[0]} to {sizes[-1]} items" if len(sizes) > 1 else f"{sizes[0]} items with other labels"
     detail = (
-        f"{finding.detail} In {len(draws)} draws of {spread}, it gains {abs(gains.mean):.4f} over random embeddings "
-        f"on average, with a standard error of {gains.error:.4f}."
+        f"{finding.detail} In {len(draws)} draws of {spread}, it gains {in_brief(abs(gains.mean))} over random "
+        f"embeddings on average, with a standard error of {in_brief(gains.error)}."
     )
     if contest.trial.own and contest.besides:
         plain = _luck_of(contest.besides, measure)
-        detail += f" Without the calls before it, the same system scores {plain.mean:.4f}."
+        detail += f" Without the calls before it, the same system scores {in_brief(plain.mean)}."
     worse = max(verdict, finding.verdict, key=rank_of)
     finding = replace(finding, verdict=worse, detail=detail)
     return _under_other_names(contest, measure, luck, finding) if verdict is Verdict.EXPLOITABLE else finding
@@ -189,7 +205,7 @@ def _under_other_names(contest: DrawnTrial, measure: str, luck: Luck, finding: F
     if again.verdict is Verdict.EXPLOITABLE:
         return replace(finding, renamed=again.verdict)
     words = "Documents are named in the order of the items; with random names, the verdict is"
-    detail = f"{finding.detail} {words} {again.verdict}, and the score {again.score:.4f}."
+    detail = f"{finding.detail} {words} {again.verdict}, and the score {in_brief(again.score)}."
     return replace(finding, renamed=again.verdict, detail=detail)
 
 

@@ -48,7 +48,17 @@ HOPELESS = 0.3
 LEVEL = 0.002  # the largest probability that all attacks together call an honest evaluator exploitable
 NINE_OF_TEN = 1.2816  # the number of standard deviations that a normal number exceeds in one of ten cases
 FLOAT32, HALF = 2.0**-23, np.finfo(np.float16)
+HUGE = 1e150  # numbers beyond it are divided before they are squared
 ROUNDING = 1e-6  # the largest difference that float32 rounding explains; such a difference is not a finding
+
+
+def in_brief(score: float) -> str:
+    """A score with four decimals, or with four digits if it is too large for that.
+
+    >>> in_brief(0.5), in_brief(-3e300)
+    ('0.5000', '-3e+300')
+    """
+    return f"{score:.{'4g' if abs(score) > 1e9 and math.isfinite(score) else '4f'}}"
 
 
 class Luck(NamedTuple):
@@ -65,12 +75,12 @@ class Luck(NamedTuple):
         >>> Luck.of([1.0, 2.0, 3.0])
         Luck(mean=2.0, std=1.0, size=3)
         """
-        size = len(scores)
-        mean = math.fsum(scores) / size
+        size, unit = len(scores), 2.0**512 if max(map(abs, scores)) > HUGE else 1.0
+        mean = unit * (math.fsum(score / unit for score in scores) / size)
         if not math.isfinite(mean):
             return cls(mean, math.nan, size)
-        squares = math.fsum((score - mean) ** 2 for score in scores)
-        return cls(mean, math.sqrt(squares / (size - 1)) if size > 1 else 0.0, size)
+        squares = math.fsum(((score - mean) / unit) ** 2 for score in scores)
+        return cls(mean, unit * math.sqrt(squares / (size - 1)) if size > 1 else 0.0, size)
 
     @property
     def error(self) -> float:
@@ -169,6 +179,6 @@ def step_of(numbers: Collection[float]) -> float:
         if all(abs(number - round(number, digits)) <= abs(number) * FLOAT32 for number in known):
             return float(10.0**-digits)
     largest = max(map(abs, known))
-    if largest < HALF.max and all(float(np.float16(number)) == number for number in known):
+    if largest < float(HALF.max) and all(float(np.float16(number)) == number for number in known):
         return float(np.spacing(np.float16(largest)))
     return 0.0

@@ -8,6 +8,7 @@ from tieproof.kit import NARROWEST, WIDTH, AsPage, Shown, Table, count, in_one_l
 from tieproof.show.printable import printable
 from tieproof.show.shown import EXPLAINED, markdown
 from tieproof.trials.audit.conventions import CONVENTIONS
+from tieproof.trials.audit.luck import in_brief
 from tieproof.trials.findings import TABLE, Finding, Report, Verdict, attacks_of, bad, in_a_sentence, worst, wrapped
 
 HEADER = ("attack", "verdict", "score", "random", "deviations")
@@ -141,8 +142,8 @@ def interval_of(finding: Finding) -> str:
 
 
 def _cells(finding: Finding, recall: bool) -> Sequence[str]:
-    score = "" if finding.score is None else f"{finding.score:.4f}"
-    luck = "" if finding.random_mean is None else f"{finding.random_mean:.4f} ± {finding.random_std:.4f}"
+    score = "" if finding.score is None else in_brief(finding.score)
+    luck = "" if finding.random_mean is None else f"{in_brief(finding.random_mean)} ± {in_brief(finding.random_std)}"
     deviations = "" if finding.deviations is None else f"{finding.deviations:+.1f}"
     beside = [interval_of(finding)] if recall else [luck, deviations]
     return [finding.attack, finding.measure, str(finding.verdict), score, *beside, finding.detail]
