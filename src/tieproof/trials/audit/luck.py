@@ -52,13 +52,13 @@ HUGE = 1e150  # numbers beyond it are divided before they are squared
 ROUNDING = 1e-6  # the largest difference that float32 rounding explains; such a difference is not a finding
 
 
-def in_brief(score: float) -> str:
-    """A score with four decimals, or with four digits if it is too large for that.
+def in_brief(score: float | None) -> str:
+    """A score with four decimals, or with four digits if it is too large for that; nothing for None.
 
     >>> in_brief(0.5), in_brief(-3e300)
     ('0.5000', '-3e+300')
     """
-    return f"{score:.{'4g' if abs(score) > 1e9 and math.isfinite(score) else '4f'}}"
+    return "" if score is None else f"{score:.{'4g' if 1e9 < abs(score) < math.inf else '4f'}}"
 
 
 class Luck(NamedTuple):

@@ -142,7 +142,7 @@ def interval_of(finding: Finding) -> str:
 
 
 def _cells(finding: Finding, recall: bool) -> Sequence[str]:
-    score = "" if finding.score is None else in_brief(finding.score)
+    score = in_brief(finding.score)
     luck = "" if finding.random_mean is None else f"{in_brief(finding.random_mean)} ± {in_brief(finding.random_std)}"
     deviations = "" if finding.deviations is None else f"{finding.deviations:+.1f}"
     beside = [interval_of(finding)] if recall else [luck, deviations]
