@@ -158,7 +158,7 @@ class Codes:
         return Encoded(codes, finer, np.empty((count, self.slices), np.int32))
 
     def _encode_all(self) -> FloatArray:
-        """Encode all rows, keep their codes if memory allows, and return the norms of what they lack, (u, 2)."""
+        """Encode all rows, keep their codes if memory allows, and return the norms of what they lack, (u, slices)."""
         count = len(self.rows)
         kept = self.room(count) if self.keeps else None
         lost = np.empty((count, self.slices))
