@@ -94,7 +94,7 @@ bits, as on a processor without AVX-512; tieproof's own kernels are not limited:
 ```text
 {limited}```
 
-A processor without AVX-512, and so without an instruction for products of codes, while other programs ran: the same
+A processor without AVX-512, and so without an instruction for products of codes, on a virtual machine: the same
 product took {least:.1f} to {longest:.1f} s, so that ratios are right to about a fifth.
 
 ```text
