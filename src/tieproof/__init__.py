@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from tieproof.analyses.collisions.collisions import collisions as collisions
     from tieproof.analyses.collisions.result import Collisions as Collisions
     from tieproof.analyses.compare.compare import compare as compare
-    from tieproof.analyses.compare.differences import Difference as Difference
-    from tieproof.analyses.compare.differences import QueryDifference as QueryDifference
     from tieproof.analyses.compare.over_ties import OverTies as OverTies
     from tieproof.analyses.compare.overlap import Overlap as Overlap
     from tieproof.analyses.compare.overlap import RankBiasedOverlap as RankBiasedOverlap
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
     from tieproof.analyses.compare.taus import Correlation as Correlation
     from tieproof.analyses.compare.taus import KendallTau as KendallTau
     from tieproof.analyses.compare.taus import kendall_tau as kendall_tau
+    from tieproof.analyses.compare.verdicts import Difference as Difference
+    from tieproof.analyses.compare.verdicts import QueryDifference as QueryDifference
     from tieproof.analyses.compare.verdicts import Verdict as Verdict
     from tieproof.analyses.leaderboard.leaderboard import leaderboard as leaderboard
     from tieproof.analyses.leaderboard.result import Place as Place

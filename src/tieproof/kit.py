@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tieproof.inputs.readers.lines import is_number as is_number
     from tieproof.inputs.readers.location import check as check
     from tieproof.inputs.readers.location import reading as reading
-    from tieproof.inputs.relevance_by_labels import Labels as Labels
+    from tieproof.inputs.relevance import Labels as Labels
     from tieproof.inputs.schemas import fits as fits
     from tieproof.show import style as style
     from tieproof.show.parts import NARROWEST as NARROWEST

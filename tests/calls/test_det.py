@@ -14,7 +14,7 @@ import fnmr_oracle
 import tieproof as tp
 import verification_oracle as oracle
 from hard_sets import HARD_SETS
-from tieproof.analyses.rates import both_rates
+from tieproof.analyses.rates import counting
 from tieproof.errors import InputError
 
 Array = npt.NDArray[Any]
@@ -221,7 +221,7 @@ def test_of_embeddings_by_the_definition(name: str, distance: str) -> None:
 @pytest.mark.parametrize("name", ["gaussian float64", "0.1, 0.2, 0.3 float32", "int8"])
 def test_narrowed_windows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With few pairs, a window would not be narrowed."""
-    monkeypatch.setattr(both_rates, "FEW_PAIRS", 3)
+    monkeypatch.setattr(counting, "FEW_PAIRS", 3)
     random = np.random.default_rng(18)
     data = HARD_SETS[name](random, (18, 3))
     check(data, "cosine", random.integers(0, 5, size=18), threads=2)

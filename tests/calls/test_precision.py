@@ -33,7 +33,7 @@ from tieproof.engine.rounded import RoundedSpace, Unrounded, nearness_of, round_
 from tieproof.engine.rounded import numbers_of as engine_numbers_of
 from tieproof.engine.structures import Thresholds
 from tieproof.inputs.options import FORMATS
-from tieproof.inputs.relevance_by_labels import Labels
+from tieproof.inputs.relevance import Labels
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* of which every bit is set about half of the time")
 """Some data is random bytes, which look like packed codes."""

@@ -11,7 +11,7 @@ from tieproof.distances.space import KeyScale
 from tieproof.engine import Portion, ranking
 from tieproof.engine.portions import others_of, ranked_of, steps_between
 from tieproof.engine.problem import Budget, Problem
-from tieproof.inputs.relevance_by_labels import Labels
+from tieproof.inputs.relevance import Labels
 
 Array = npt.NDArray[Any]
 RANDOM = np.random.default_rng(4)

@@ -15,7 +15,7 @@ import oracle
 import tieproof as tp
 from tieproof.errors import InputError
 from tieproof.measures import REGISTRY, Measure
-from tieproof.measures.distribution import small_ties, sums
+from tieproof.measures.distribution import sums
 from tieproof.measures.distribution import values as values_alone
 from tieproof.measures.distribution.distribution import Between, Distribution
 from tieproof.show import style
@@ -199,7 +199,7 @@ def with_all_ties() -> tuple[tp.Result, Distribution]:
 def test_ties_that_add_little_have_a_certain_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
     """With almost all ties replaced by normal distributions, the bracket still contains what it is without that."""
     result, exact = with_all_ties()
-    monkeypatch.setattr(small_ties, "_BUDGET", 100)
+    monkeypatch.setattr(sums, "_BUDGET", 100)
     loose = result.distribution("AP", resolution=1e-3)
     widths = []
     for value in np.linspace(exact.quantile(1e-4).low, exact.quantile(1 - 1e-4).high, 50).tolist():
@@ -213,7 +213,7 @@ def test_ties_that_add_little_have_a_certain_distribution(monkeypatch: pytest.Mo
 def test_quantiles_in_the_tails_are_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are in the wider brackets, and contain what they are without replaced ties."""
     result, exact = with_all_ties()
-    monkeypatch.setattr(small_ties, "_BUDGET", 100)
+    monkeypatch.setattr(sums, "_BUDGET", 100)
     found = result.distribution("AP", resolution=2e-5)
     for probability in (1e-4, 0.999):
         wide = [each.quantile(probability - 1e-12) for each in found.bracket]

@@ -12,7 +12,7 @@ from tieproof.distances.space import Space
 from tieproof.engine.plan import Plan
 from tieproof.engine.problem import Problem, Watch
 from tieproof.engine.structures import Places
-from tieproof.inputs.relevance_by_labels import Labels
+from tieproof.inputs.relevance import Labels
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import cut, in_order
 from tieproof.ties import FloatArray, IntArray, SmallIntArray, Ties

@@ -19,7 +19,7 @@ from tieproof.engine.ranking import exact_order
 from tieproof.engine.rounded import RoundedSpace
 from tieproof.engine.structures import Tile
 from tieproof.engine.zeros import compared_ones, hide_zeros
-from tieproof.inputs.relevance_by_labels import Unjudged
+from tieproof.inputs.relevance import Unjudged
 from tieproof.native.threads import cut, for_each, in_order
 from tieproof.ties import BoolArray, FloatArray, IntArray
 

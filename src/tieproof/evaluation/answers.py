@@ -4,7 +4,6 @@ answered rows ──► Problem ──► engine ──► their ties ──► 
 """
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -122,8 +121,7 @@ def evaluate_answers(
         if items is not None:
             other = ArgumentSide(items[item_answered], of_items[item_answered], grouped and grouped[1][item_answered])
         problem = in_memory(make_problem(side, other, distance, as_budget(memory, threads)))
-    ranked = partial(_ranked, (of_queries, of_items), grouped, items is None)
-    counts = ranked(np.ones(len(of_items), dtype=np.bool_)), ranked(~item_answered)
+    counts = _ranked((of_queries, of_items), grouped, items is None)
     rankings = RankingDigests(len(own))
     parts = _all_parts(problem, answered, counts, unanswered == "worst", watched(progress))
     scores = score(rankings.noted(parts), wanted, len(own), optional)
@@ -145,13 +143,10 @@ def _as_answers(values: Any, name: str, distance: str) -> tuple[Array, BoolArray
     return array, answered
 
 
-Counts = tuple[IntArray, IntArray]  # how many of some items each query ranks, and how many of these are relevant
-
-
 def _ranked(
-    labels: tuple[Array, Array], groups: tuple[Array, Array] | None, leave_one_out: bool, items: BoolArray
-) -> Counts:
-    """Count the chosen items by the labels and groups of both sides; excluded items are not ranked."""
+    labels: tuple[Array, Array], groups: tuple[Array, Array] | None, leave_one_out: bool
+) -> tuple[IntArray, IntArray]:
+    """How many items each query ranks, and how many of these are relevant; excluded items are not ranked."""
     label, item_label = _coded(*labels)
     # Unless something is excluded, no item has the number that queries exclude.
     excluding, excluded = np.zeros(len(label), np.int64), np.ones(len(item_label), np.int64)
@@ -161,8 +156,8 @@ def _ranked(
         excluding, excluded = _coded(label * count + of_queries, item_label * count + of_items)
     elif leave_one_out:
         excluding = excluded = np.arange(len(label))
-    left_out = _times(excluding, excluded[items])
-    return int(items.sum()) - left_out, _times(label, item_label[items]) - left_out
+    left_out = _times(excluding, excluded)
+    return len(item_label) - left_out, _times(label, item_label) - left_out
 
 
 def _coded(of_queries: Array, of_items: Array) -> tuple[IntArray, IntArray]:
@@ -177,32 +172,29 @@ def _times(codes: IntArray, among: IntArray) -> IntArray:
 
 
 def _all_parts(
-    problem: Problem | None, answered: BoolArray, counts: tuple[Counts, Counts], worst: bool, watch: Watch
+    problem: Problem | None, answered: BoolArray, counts: tuple[IntArray, IntArray], worst: bool, watch: Watch
 ) -> Parts:
-    """Yield the ties of all queries, with the items without an answer, counted second, at their places."""
+    """Yield the ties of all queries, with the items without an answer at their places."""
     places, silent = np.flatnonzero(answered), np.flatnonzero(~answered)
-    (every, every_relevant), (added, relevant) = counts
+
+    def completed(at: IntArray, ties: Ties) -> tuple[IntArray, Ties]:
+        added, relevant = counts[0][at] - ties.n_items, counts[1][at] - ties.n_relevant
+        none = np.zeros_like(added)
+        first, last = (added - relevant, relevant) if worst else (none, added)
+        return at, surrounded(ties, before=(first, none), behind=(last, relevant))
+
     if problem is None:
-        yield places, _with_unanswered(_nothing(len(places)), added[places], relevant[places], worst)
+        yield completed(places, _nothing(len(places)))
     else:
         parts = ties_of(problem, watch).parts
         try:
-            for queries, ties in parts:
-                at = places[queries]
-                yield at, _with_unanswered(ties, added[at], relevant[at], worst)
+            yield from (completed(places[queries], ties) for queries, ties in parts)
         finally:
             close(parts)
-    yield silent, _with_unanswered(_nothing(len(silent)), every[silent], every_relevant[silent], worst)
+    yield completed(silent, _nothing(len(silent)))
 
 
 def _nothing(count: int) -> Ties:
     """Return the rankings of no items for so many queries."""
     none, zeros = np.zeros(0, dtype=np.int64), np.zeros(count, dtype=np.int64)
     return Ties(none, none, none, none, none, zeros, zeros)
-
-
-def _with_unanswered(ties: Ties, added: IntArray, relevant: IntArray, worst: bool) -> Ties:
-    """Return the ties with so many more items without an answer, (q,), and relevant ones among them."""
-    none = np.zeros_like(added)
-    first, last = (added - relevant, relevant) if worst else (none, added)
-    return surrounded(ties, before=(first, none), behind=(last, relevant))

@@ -19,8 +19,7 @@ from tieproof.engine.problem import Problem
 from tieproof.evaluation.evaluated import Origin
 from tieproof.inputs import identities
 from tieproof.inputs.identities import Digests, Words, add_digests, rows_digests, words_of
-from tieproof.inputs.relevance import Relevance
-from tieproof.inputs.relevance_by_labels import Labels, MultiLabels
+from tieproof.inputs.relevance import Labels, MultiLabels, Relevance
 from tieproof.measures.cut_off import CutOffTies
 from tieproof.native.threads import close
 from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties

@@ -21,8 +21,7 @@ from tieproof.inputs.mistakes import FEWEST_ALIKE
 from tieproof.inputs.multi_vectors import MultiVectors, as_multi_vectors, is_multi_vectors
 from tieproof.inputs.options import BinaryFormat, check_whole, parse_memory, parse_threads
 from tieproof.inputs.readers.columns import vectors_of
-from tieproof.inputs.relevance import Excluded, Exclusions, Relevance
-from tieproof.inputs.relevance_by_labels import Unjudged, by_labels
+from tieproof.inputs.relevance import Excluded, Exclusions, Relevance, Unjudged, by_labels
 from tieproof.inputs.shards.source import ArraySource, RankedRows
 from tieproof.inputs.sparse_forms import alignments, as_sparse, is_sparse
 from tieproof.inputs.sparse_rows import SparseRows

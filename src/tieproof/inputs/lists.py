@@ -11,8 +11,7 @@ from tieproof.inputs.arrays import INEXACT_GRADE, as_numbers, first_true
 from tieproof.inputs.identities import exact_below, not_whole, stored_type
 from tieproof.inputs.labels import as_labels, checked_labels
 from tieproof.inputs.options import rounded
-from tieproof.inputs.relevance import Relevance, RelevantBlock
-from tieproof.inputs.relevance_by_labels import by_labels
+from tieproof.inputs.relevance import Relevance, RelevantBlock, by_labels
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 

@@ -9,8 +9,7 @@ from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.identities import Words
 from tieproof.inputs.lists import LabeledRows
 from tieproof.inputs.multi_vectors import MultiVectors, different
-from tieproof.inputs.relevance import Exclusions
-from tieproof.inputs.relevance_by_labels import Labels, Unjudged
+from tieproof.inputs.relevance import Exclusions, Labels, Unjudged
 from tieproof.inputs.shards.source import RankedRows
 from tieproof.inputs.sparse_rows import SparseRows
 from tieproof.ties import Array, IntArray

@@ -9,8 +9,7 @@ from tieproof.errors import InputError, about, warn
 from tieproof.inputs.arrays import as_numbers, first_true
 from tieproof.inputs.identities import as_item_numbers
 from tieproof.inputs.lists import Rows, as_rows, check_shapes, first_places, joined, spans_of
-from tieproof.inputs.relevance import Relevance, pointers, sorted_contains
-from tieproof.inputs.relevance_by_labels import Labels
+from tieproof.inputs.relevance import Labels, Relevance, pointers, sorted_contains
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 NOTHING = -1  # the id that means that nothing was found

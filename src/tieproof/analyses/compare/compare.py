@@ -12,10 +12,17 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from tieproof.analyses.compare.differences import Difference, NoisyDifference, difference
 from tieproof.analyses.compare.result import Comparison
 from tieproof.analyses.compare.same_queries import aligned, check_results, common_measures, on_shared
-from tieproof.analyses.compare.verdicts import Evidence, Sample, smallest_p_value, verdict_on
+from tieproof.analyses.compare.verdicts import (
+    Difference,
+    Evidence,
+    NoisyDifference,
+    Sample,
+    difference,
+    smallest_p_value,
+    verdict_on,
+)
 from tieproof.errors import InputError
 from tieproof.evaluation.intervals import BOUNDS, check_confidence, within
 from tieproof.evaluation.result import Result

@@ -4,8 +4,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tieproof.analyses.compare.differences import Difference
 from tieproof.analyses.compare.tables import outcomes
+from tieproof.analyses.compare.verdicts import Difference
 from tieproof.measures import Measure
 from tieproof.show import style
 from tieproof.show.drawing import default_measure, draw_sorted, sort

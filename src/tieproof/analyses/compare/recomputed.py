@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.analyses.compare.compare import compare
-from tieproof.analyses.compare.differences import NoisyDifference
 from tieproof.analyses.compare.result import Comparison
 from tieproof.analyses.compare.same_queries import about_settings
+from tieproof.analyses.compare.verdicts import NoisyDifference
 from tieproof.distances import DistanceName
 from tieproof.errors import InputError
 from tieproof.evaluation.embeddings import evaluate

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.analyses.compare import pictures
-from tieproof.analyses.compare.differences import Difference, QueryDifference, difference
 from tieproof.analyses.compare.same_queries import differing_settings
 from tieproof.analyses.compare.tables import differences_as_text, differences_table, page, scores_table
+from tieproof.analyses.compare.verdicts import Difference, QueryDifference, difference
 from tieproof.errors import InputError
 from tieproof.evaluation.result import Result
 from tieproof.inputs.options import check_whole

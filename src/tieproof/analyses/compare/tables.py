@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tieproof.analyses.compare.differences import Difference
 from tieproof.analyses.compare.same_queries import about_settings, differing_settings
-from tieproof.analyses.compare.verdicts import RULES, Sample, remark
+from tieproof.analyses.compare.verdicts import RULES, Difference, Sample, remark
 from tieproof.measures.statistics.resampling import RESAMPLES
 from tieproof.measures.statistics.tests import DEALS, FLIPS, MOST_EXACT
 from tieproof.show.pages.page import Axis, isolated

@@ -25,8 +25,7 @@ from tieproof.evaluation.cluster.layout import STORED, Span, beside_rows, fits, 
 from tieproof.evaluation.cluster.tasks import unseen
 from tieproof.inputs.arrays import BLOCK_BYTES
 from tieproof.inputs.options import parse_memory, parse_threads
-from tieproof.inputs.relevance import NOTHING
-from tieproof.inputs.relevance_by_labels import Unjudged
+from tieproof.inputs.relevance import NOTHING, Unjudged
 from tieproof.inputs.shards.source import ArraySource, RankedRows
 from tieproof.ties import Array, IntArray
 from tieproof.whole_files import PartsFolder

@@ -18,8 +18,7 @@ from tieproof.inputs.arrays import BLOCK_BYTES, as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words
 from tieproof.inputs.judgments import excluded_pairs
 from tieproof.inputs.multi_vectors import different
-from tieproof.inputs.relevance import NOTHING, Excluded
-from tieproof.inputs.relevance_by_labels import Unjudged
+from tieproof.inputs.relevance import NOTHING, Excluded, Unjudged
 from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
 from tieproof.inputs.sparse_forms import alignments, as_sparse, is_sparse
 from tieproof.inputs.sparse_rows import SparseRows

@@ -21,7 +21,7 @@ from tieproof.evaluation.cluster.tasks import Local
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import as_shares, check_whole
-from tieproof.inputs.relevance_by_labels import Unjudged
+from tieproof.inputs.relevance import Unjudged
 from tieproof.inputs.shards.source import ArraySource
 from tieproof.installed import __version__
 from tieproof.show.parts import count

@@ -1,11 +1,8 @@
 """Both error rates of all pairs: where they are equal, and what they are at the distances of all relevant pairs."""
 
-from bisect import bisect_left
-from collections.abc import Callable
-
 import numpy as np
 
-from tieproof.analyses.rates.counting import EVERYTHING, FEW_PAIRS, ValueWindow, histograms, tabulated
+from tieproof.analyses.rates.counting import EVERYTHING, Goal, reached
 from tieproof.analyses.rates.pool import Pool, Stripe, Table
 from tieproof.analyses.rates.result import EqualErrorRate
 from tieproof.engine.problem import Progress
@@ -16,48 +13,13 @@ BYTES_PER_RELEVANT = 512  # the memory for a relevant pair while its exact key i
 
 
 def equal_error_rate(pool: Pool, progress: Progress) -> EqualErrorRate:
-    """The equal error rate of all pairs of a pool, whose distances are compared as real numbers.
-
-    A window that contains the crossing is narrowed until it has few pairs, or is as narrow as the errors of the
-    values; then the pairs inside it are compared exactly. An error of the values moves the crossing by at most that
-    error, because both rates are monotone.
-    """
+    """The equal error rate of all pairs of a pool, whose distances are compared as real numbers."""
     n_relevant, n_others = pool.n_relevant, pool.n_others
-
-    def crossed(before: int, farther: int) -> bool:
-        """Whether the rates have crossed, if so many other pairs are not farther, and so many relevant ones are."""
-        return before * n_relevant >= farther * n_others
-
-    window, pairs = EVERYTHING, FEW_PAIRS + 1
-    gauge = pool.gauge
-    while pairs > FEW_PAIRS and not window.is_narrow(gauge):
-        window, pairs = _narrowed(pool, window, crossed, progress)
-    wide = window.widened(gauge)
-    below, tables = tabulated(pool, {wide}, progress)
-    [(nearer, table)] = pool.relevant_inside([wide.ends()])
-    others = tables[wide]
-    before = below[wide]
-    for key in sorted(others.keys() | table.keys()):
-        if crossed(before + others[key], n_relevant - nearer - table[key]):
-            wide.check(gauge, key * gauge.unit)
-            counts = (before, nearer, others[key], table[key])
-            return EqualErrorRate.of_counts(gauge.distance(key * gauge.unit), *counts, n_relevant, n_others)
-        before, nearer = before + others[key], nearer + table[key]
-    raise AssertionError("the rates cross within the window")
-
-
-def _narrowed(
-    pool: Pool, window: ValueWindow, crossed: Callable[[int, int], bool], progress: Progress
-) -> tuple[ValueWindow, int]:
-    """The range of the bin of a window in which the rates cross, and its number of pairs."""
-    counted = histograms(pool, {(window, False), (window, True)}, progress)
-    both = [counted[window, relevant] for relevant in (False, True)]
-    others, relevant = (below + np.cumsum(bins.weight) for below, bins in both)
-    place = bisect_left(
-        range(len(others)), True, key=lambda at: crossed(int(others[at]), pool.n_relevant - int(relevant[at]))
-    )
-    low, high = min(bins.lowest[place] for _, bins in both), max(bins.highest[place] for _, bins in both)
-    return ValueWindow(int(low), int(high)), sum(int(bins.weight[place]) for _, bins in both)
+    # The rates have crossed when the share of other pairs that are not farther is at least that of relevant ones
+    # that are farther.
+    crossed = Goal(n_relevant, n_others, n_relevant * n_others)
+    key, before, equal, nearer, as_far = reached(pool, {crossed: EVERYTHING}, progress)[crossed]
+    return EqualErrorRate.of_counts(pool.gauge.distance(key), before, nearer, equal, as_far, n_relevant, n_others)
 
 
 def steps(pool: Pool, progress: Progress) -> tuple[FloatArray, IntArray, IntArray]:

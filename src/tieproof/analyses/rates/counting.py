@@ -2,10 +2,9 @@
 
 import math
 import operator
-from bisect import bisect_right
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence, Set
-from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,31 +127,54 @@ EVERYTHING = ValueWindow(
 )
 
 
+class Goal(NamedTuple):
+    """The weight of each other pair and of each relevant pair, and the total that the nearest pairs must reach."""
+
+    other: int
+    relevant: int
+    total: int
+
+    def reached(self, others: int, relevant: int) -> bool:
+        """Whether so many pairs reach it."""
+        return self.other * others + self.relevant * relevant >= self.total
+
+
 class OrderStatistic(NamedTuple):
-    """An order statistic: its exact key, and the numbers of pairs that are strictly nearer and exactly as far."""
+    """An exact key, and the numbers of other and of relevant pairs that are strictly nearer and exactly as far."""
 
     key: Real
     before: int
     equal: int
+    relevant_before: int
+    relevant_equal: int
 
 
 def order_statistics(pool: Pool, ranks: Sequence[int], progress: Progress) -> dict[int, OrderStatistic]:
-    """The order statistics of these ranks, counted from 0, of the exact distances of the other pairs.
+    """The order statistics of these ranks, counted from 0, of the exact distances of the other pairs."""
+    windows = {Goal(1, 0, rank + 1): window for rank, window in _guesses(pool, ranks).items()}
+    return {goal.total - 1: place for goal, place in reached(pool, windows, progress).items()}
 
-    A window around each rank is narrowed until it has few pairs, or is as narrow as the errors of the values; then
-    the pairs inside it are compared exactly.
+
+def reached(pool: Pool, windows: dict[Goal, ValueWindow], progress: Progress) -> dict[Goal, OrderStatistic]:
+    """For each goal the exact distance at which it is reached, searched from a window that probably contains it.
+
+    The window is narrowed until it has few pairs, or is as narrow as the errors of the values; then the pairs inside
+    it are compared exactly. An error of the values moves the place by at most that error, because the total grows
+    with the distance.
     """
-    windows = _guesses(pool, ranks)
-    settled: dict[int, ValueWindow] = {}
+    settled: dict[Goal, ValueWindow] = {}
     while windows:
-        counted = histograms(pool, {(window, False) for window in windows.values()}, progress)
-        wide: dict[int, ValueWindow] = {}
-        for rank, window in windows.items():
-            narrower, pairs = _narrowed(rank, window, *counted[window, False])
+        wanted = {(window, bool(kind)) for goal, window in windows.items() for kind in {0, goal.relevant}}
+        counted = histograms(pool, wanted, progress)
+        wide: dict[Goal, ValueWindow] = {}
+        for goal, window in windows.items():
+            narrower, pairs = _narrowed(goal, window, counted)
             is_settled = pairs <= FEW_PAIRS or narrower.is_narrow(pool.gauge)
-            (settled if is_settled else wide)[rank] = narrower
+            (settled if is_settled else wide)[goal] = narrower
         windows = wide
-    return _proven(pool, settled, progress)
+    wide = {goal: window.widened(pool.gauge) for goal, window in settled.items()}
+    below, tables = tabulated(pool, set(wide.values()), progress)
+    return {goal: _proven(pool, goal, window, below[window], tables[window]) for goal, window in wide.items()}
 
 
 def _guesses(pool: Pool, ranks: Sequence[int]) -> dict[int, ValueWindow]:
@@ -216,28 +238,32 @@ def histograms(
     return {each: (total[each], bins) for each, bins in all_bins.items()}
 
 
-def _narrowed(rank: int, window: ValueWindow, below: int, bins: Bins) -> tuple[ValueWindow, int]:
-    """The range of the bin that contains a rank, and its number of pairs; or the range beyond the window's end."""
-    ends = below + np.cumsum(bins.weight)
-    if rank < below:
-        return ValueWindow(EVERYTHING.low, window.low - 1), below
-    if rank >= ends[-1]:
+def _narrowed(
+    goal: Goal, window: ValueWindow, counted: dict[tuple[ValueWindow, bool], tuple[int, Bins]]
+) -> tuple[ValueWindow, int]:
+    """The range of the bin in which a goal is reached, and its number of pairs; or the range beyond an end."""
+    both = counted[window, False], counted[window, True] if goal.relevant else (0, Bins.empty())
+    before, ends = [below for below, _ in both], [below + np.cumsum(bins.weight) for below, bins in both]
+    if goal.reached(*before):
+        return ValueWindow(EVERYTHING.low, window.low - 1), sum(before)
+    place = bisect_left(range(BINS), True, key=lambda at: goal.reached(*(int(each[at]) for each in ends)))
+    if place == BINS:
         return ValueWindow(window.high + 1, EVERYTHING.high), UNKNOWN_PAIRS
-    place = int(np.searchsorted(ends, rank, side="right"))
-    return ValueWindow(int(bins.lowest[place]), int(bins.highest[place])), int(bins.weight[place])
+    low, high = min(bins.lowest[place] for _, bins in both), max(bins.highest[place] for _, bins in both)
+    return ValueWindow(int(low), int(high)), sum(int(bins.weight[place]) for _, bins in both)
 
 
-def _proven(pool: Pool, windows: dict[int, ValueWindow], progress: Progress) -> dict[int, OrderStatistic]:
-    wide = {rank: window.widened(pool.gauge) for rank, window in windows.items()}
-    below, tables = tabulated(pool, set(wide.values()), progress)
-    orders = {}
-    for rank, window in wide.items():
-        keys = sorted(tables[window])
-        ends = list(accumulate((tables[window][key] for key in keys), initial=below[window]))
-        place = bisect_right(ends, rank) - 1
-        orders[rank] = OrderStatistic(keys[place] * pool.gauge.unit, ends[place], ends[place + 1] - ends[place])
-        window.check(pool.gauge, orders[rank].key)
-    return orders
+def _proven(pool: Pool, goal: Goal, window: ValueWindow, before: int, others: Table) -> OrderStatistic:
+    """The place in a window at which a goal is reached, by the number of other pairs below it and those inside."""
+    nearer, relevant = pool.relevant_inside([window.ends()])[0] if goal.relevant else (0, Table())
+    for key in sorted(others.keys() | relevant.keys()):
+        exact = key * pool.gauge.unit
+        found = OrderStatistic(exact, before, others[key], nearer, relevant[key])
+        before, nearer = before + others[key], nearer + relevant[key]
+        if goal.reached(before, nearer):
+            window.check(pool.gauge, exact)
+            return found
+    raise AssertionError("a goal is reached within its window")
 
 
 def tabulated(

@@ -6,9 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.analyses.recall.lists import as_cutoffs, as_found, as_truth
 from tieproof.analyses.recall.result import NeighborRecall, RecallAtK
-from tieproof.analyses.recall.truths import FoundLists, TrueNeighbors, certified_truth, ranked_truth
+from tieproof.analyses.recall.truths import (
+    FoundLists,
+    TrueNeighbors,
+    as_cutoffs,
+    as_found,
+    as_truth,
+    certified_truth,
+    ranked_truth,
+)
 from tieproof.distances import DistanceFunction, DistanceName
 from tieproof.errors import InputError, about, calling
 from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_search, watched
