@@ -19,9 +19,8 @@ pd = pytest.importorskip("pandas")
 
 from tieproof.integrations import ir_measures as ours  # noqa: E402
 from tieproof.integrations.ir_measures import __main__ as command_line  # noqa: E402
-from tieproof.integrations.ir_measures.bounded import MEASURES  # noqa: E402
-from tieproof.integrations.ir_measures.diverse import DIVERSITY  # noqa: E402
-from tieproof.integrations.ir_measures.provider import ALL, SHARED  # noqa: E402
+from tieproof.integrations.ir_measures.bounded import ALL, DIVERSITY, MEASURES  # noqa: E402
+from tieproof.integrations.ir_measures.provider import SHARED  # noqa: E402
 
 pytestmark = [
     pytest.mark.heavy,

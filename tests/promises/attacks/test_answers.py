@@ -13,7 +13,7 @@ import pytest
 
 import tieproof as tp
 from competitions import HONEST, PRINT, organize, program
-from tieproof.trials.judge import judge, scoring
+from tieproof.trials.judge import judge, judging
 from tieproof.trials.judge.answers import BYTES_OF_NAMES, BYTES_OF_NUMBER, MOST_OTHER_LINES, read_answers
 from tieproof.trials.judge.batches import Batch
 
@@ -198,15 +198,15 @@ def test_distances_may_have_any_size(tmp_path: Path) -> None:
 
 def test_few_dimensions_of_many_items_cannot_keep_the_judge_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     """To order 1400 vectors of two such numbers exactly took more than 25 seconds without a limit."""
-    monkeypatch.setattr(scoring, "START_SECONDS", -1000)
-    assert scoring.scored({"embeddings": np.ones((1400, 2)), "labels": np.zeros(1400, int)}, 1) is None
+    monkeypatch.setattr(judging, "START_SECONDS", -1000)
+    assert judging.scored({"embeddings": np.ones((1400, 2)), "labels": np.zeros(1400, int)}, 1) is None
 
 
 def test_an_evaluation_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scoring, "SMALL", 0)
-    monkeypatch.setattr(scoring, "_CODE", "raise SystemExit(3)")
+    monkeypatch.setattr(judging, "SMALL", 0)
+    monkeypatch.setattr(judging, "_CODE", "raise SystemExit(3)")
     with pytest.raises(tp.InputError, match="ended with status 3, perhaps because memory is full"):
-        scoring.scored({"embeddings": np.eye(2), "labels": np.zeros(2, int)}, 60)
+        judging.scored({"embeddings": np.eye(2), "labels": np.zeros(2, int)}, 60)
 
 
 @pytest.mark.trials
@@ -215,11 +215,11 @@ def test_an_evaluation_ends_at_its_limit(tmp_path: Path, monkeypatch: pytest.Mon
     competition = organize(tmp_path / "organizer", judge_batch=100, judge_repeats=0, judge_total_seconds=60)
     system = program(tmp_path / "team", HONEST)
     judge(competition, system, name="ours", out=tmp_path / "here")
-    monkeypatch.setattr(scoring, "SMALL", 0)
+    monkeypatch.setattr(judging, "SMALL", 0)
     judge(competition, system, name="ours", out=tmp_path / "there")
     here, there = ((tmp_path / name / "ours.run-1.tieproof").read_bytes() for name in ("here", "there"))
     assert here == there
-    monkeypatch.setattr(scoring, "START_SECONDS", -1000)  # no process is as quick
+    monkeypatch.setattr(judging, "START_SECONDS", -1000)  # no process is as quick
     judgment = judge(competition, system, name="busy", out=tmp_path / "there")
     assert judgment.refused == ({"late": 12},)
     assert judgment["P@1"].lower == 0

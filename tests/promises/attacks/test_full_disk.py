@@ -86,7 +86,7 @@ def test_functions_of_python_name_the_file(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("bundle", ["bundle", "bundle.zip"])
 def test_a_bundle_is_made_whole_or_not_at_all(folder: Path, bundle: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "tieproof.trials.competition.bundles.check_baseline", lambda settings, phase: None
+        "tieproof.trials.competition.platforms.check_baseline", lambda settings, phase: None
     )  # needs room elsewhere
     file = bundles.competition(folder)
     before = contents(folder)

@@ -33,25 +33,20 @@ def of_lists(
     """
     if not len(correct):
         raise InputError("There is no query. Pass the list of at least one query.")
-    lengths = np.array([len(row) for row in correct])
-    # A cutoff within the list needs no more missing relevant items than the list is long.
-    places, relevance = [], []
-    for query, (row, relevant, length) in enumerate(zip(correct, n_relevant, lengths, strict=True)):
-        listed = int(row.sum())
-        if relevant < listed:
+    for query, (row, relevant) in enumerate(zip(correct, n_relevant, strict=True)):
+        if relevant < (listed := int(row.sum())):
             raise InputError(
                 f"Query {query} has {relevant} relevant items, but its list contains {listed}. Count all relevant "
                 "items, in the list or not."
             )
-        place = np.arange(length) if distances is None else np.unique(distances[query], return_inverse=True)[1]
-        missing = min(relevant, length) - listed
-        places.append(np.append(place, np.full(missing, length)))
-        relevance.append(np.append(row, np.ones(missing, dtype=np.int64)))
+    lengths, known = np.array([len(row) for row in correct]), np.array(n_relevant)
+    order = [np.arange(length) for length in lengths] if distances is None else distances
 
     def evaluate(measures: list[str]) -> Result:
-        return evaluate_distances(places, relevance, measures=measures, empty="zero")
+        options: dict[str, Any] = {"n_relevant": known, "complete": True, "measures": measures, "empty": "zero"}
+        return evaluate_distances(order, correct, **options)
 
-    return Rankings(lengths, np.array(n_relevant), evaluate)
+    return Rankings(lengths, known, evaluate)
 
 
 def check_queries(given: Sequence[Any], name: str, others: Sequence[Any], name_of_others: str) -> None:

@@ -20,14 +20,14 @@ from tieproof import errors
 if find_spec("ir_measures") is None:
     raise errors.MissingExtraError("tieproof.integrations.ir_measures", "ir-measures")
 
-from tieproof.integrations.ir_measures import bounded, provider
+from tieproof.integrations.ir_measures import bounded
 from tieproof.integrations.ir_measures.provider import TieproofProvider, first_choice
 
-__all__ = [*provider.ALL, "TieproofProvider", "first_choice"]
+__all__ = [*bounded.ALL, "TieproofProvider", "first_choice"]
 
 
 def __getattr__(name: str) -> bounded.WithBound:
     """The measure of that name, with a bound."""
-    if name not in provider.ALL:
+    if name not in bounded.ALL:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return provider.ALL[name]
+    return bounded.ALL[name]

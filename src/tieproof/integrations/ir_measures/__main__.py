@@ -6,7 +6,7 @@ from typing import NoReturn
 from ir_measures.__main__ import main_cli
 
 from tieproof.errors import TieproofError
-from tieproof.integrations.ir_measures.provider import ALL
+from tieproof.integrations.ir_measures.bounded import ALL
 from tieproof.kit import in_one_line
 
 

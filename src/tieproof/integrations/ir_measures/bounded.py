@@ -1,19 +1,21 @@
-"""Convert judgments and runs from any form of ir_measures to dictionaries, and apply a measure's options to them."""
+"""Measures of ir_measures with a bound, and how each reads judgments and is computed."""
 
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from math import fsum
 from numbers import Real
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from ir_measures.measures.base import Agg, ParamInfo, SumAgg
 from ir_measures.measures.base import Measure as TheirMeasure
 
+from tieproof import evaluate_diversity, evaluate_run
 from tieproof.errors import InputError
 from tieproof.kit import Bound
 from tieproof.measures import REGISTRY, Definition, Measure
 
 ByQuery = dict[Any, dict[Any, Any]]  # a grade or a score for each document of each query
+OfSubtopics = dict[Any, dict[Any, dict[Any, Any]]]  # the grade of each document for each subtopic of each query
+Values = Iterator[tuple[str, Any, float]]  # the query, the requested measure and its value
 
 
 class View(NamedTuple):
@@ -51,6 +53,49 @@ class View(NamedTuple):
         }
         return only(run, judged)
 
+    def values(self, measures: Mapping[Any, "BoundedMeasure"], qrels: ByQuery, run: ByQuery) -> Values:
+        """Yield the values of the queries with judgments."""
+        kept, judged = self.of_run(run, qrels), {query: each for query, each in qrels.items() if each}
+        names = set(map(str, judged))
+        if not any(of_query and str(query) in names for query, of_query in kept.items()):
+            return
+        ours = {asked: measure.ours() for asked, measure in measures.items()}
+        result = evaluate_run(self.of_qrels(judged), kept, measures=[*ours.values()], missing="zero", empty="zero")
+        for asked, measure in measures.items():
+            values = getattr(result.per_query(ours[asked]), measure.params["bound"]).tolist()
+            for query, value in zip(result.query_ids.tolist(), values, strict=True):
+                yield query, asked, value
+
+
+class DiversityView(NamedTuple):
+    """How a measure of diversity reads the judgments and weighs subtopics that were seen before."""
+
+    alpha: float
+    rel: int
+    judged_only: bool
+
+    def values(self, measures: Mapping[Any, "DiversityMeasure"], qrels: OfSubtopics, run: ByQuery) -> Values:
+        """Yield the values of the queries with a relevant document."""
+        graded = View(self.rel, (), False)
+        read = {
+            query: {
+                subtopic: {document: max(grade, 0) for document, grade in documents.items()}
+                for subtopic, documents in graded.of_qrels(subtopics).items()
+            }
+            for query, subtopics in qrels.items()
+        }
+        if self.judged_only:
+            judged = {str(query): {str(d) for of in each.values() for d in of} for query, each in qrels.items()}
+            run = only(run, judged)
+        relevant = {str(query) for query, each in read.items() if any(any(of.values()) for of in each.values())}
+        if not any(of and str(query) in relevant for query, of in run.items()):
+            return
+        names = {asked: f"{measure.__name__}@{measure.params['cutoff']}" for asked, measure in measures.items()}
+        found = evaluate_diversity(read, run, measures=list(names.values()), alpha=self.alpha)
+        for query, of_query in found.queries.items():
+            for asked, measure in measures.items():
+                yield query, asked, getattr(of_query[names[asked]], measure.params["bound"])
+
 
 def only(run: ByQuery, kept: Mapping[str, Collection[str]]) -> ByQuery:
     """Return the run with these documents of each query alone."""
@@ -58,37 +103,6 @@ def only(run: ByQuery, kept: Mapping[str, Collection[str]]) -> ByQuery:
         query: {document: score for document, score in scores.items() if str(document) in kept.get(str(query), ())}
         for query, scores in run.items()
     }
-
-
-def by_query(converter: Any, what: Literal["qrels", "run"]) -> ByQuery:
-    """The judgments, or the scores, of each query, from the converter of ir_measures for the given data.
-
-    A repeated document is refused, while ir_measures keeps the last one.
-    """
-    value = "relevance" if what == "qrels" else "score"
-    kind, _ = converter.predict_type()
-    given = getattr(converter, what)
-    if kind == "dict_of_dict":
-        for query, documents in given.items():
-            if not isinstance(documents, Mapping):
-                raise InputError(
-                    f"The {what} must be {{query: {{document: {value}}}}}, but the value of query {query!r} is "
-                    f"{type(documents).__name__}, not a dictionary."
-                )
-        return dict(given)
-    if kind == "pd_dataframe":
-        rows: Iterable[tuple[Any, ...]] = zip(
-            *(given[name].tolist() for name in ("query_id", "doc_id", value)), strict=True
-        )
-    else:
-        rows = ((row.query_id, row.doc_id, getattr(row, value)) for row in converter.as_namedtuple_iter())
-    of_queries: ByQuery = defaultdict(dict)
-    for query, document, number in rows:
-        documents = of_queries[query]
-        if document in documents:
-            raise InputError(f"The {what}: document '{document}' occurs twice for query '{query}'. Keep one of them.")
-        documents[document] = number
-    return dict(of_queries)
 
 
 BOUNDS: tuple[str, ...] = get_args(Bound)
@@ -241,6 +255,35 @@ def _own_parameters(definition: Definition) -> list[str]:
     return [parameter.name for parameter in definition.parameters if parameter.name != "gain"]
 
 
+class DiversityMeasure(WithBound):
+    """A measure of `evaluate_diversity` as a measure of ir_measures, with alpha where ir_measures has it."""
+
+    def __init__(self, name: str, **params: Any) -> None:
+        supported = {
+            "bound": BOUND,
+            "cutoff": ParamInfo(dtype=int, required=True, desc="ranking cutoff threshold, up to 100"),
+            "rel": REL,
+            "judged_only": JUDGED_ONLY,
+        }
+        if name.startswith("alpha"):
+            supported["alpha"] = ParamInfo(dtype=float, default=0.5, desc="what a repetition loses")
+        super().__init__(name, name, "gains of subtopics that earlier documents lack", supported, params)
+
+    def validate_params(self) -> None:
+        """Refuse parameters for which the measure is not defined."""
+        super().validate_params()
+        cutoff, alpha = self.params.get("cutoff"), self.params.get("alpha", 0.5)
+        if isinstance(cutoff, bool) or not isinstance(cutoff, int) or not 1 <= cutoff <= 100:
+            raise InputError(f"'{self}' needs a cutoff from 1 to 100; write for example {self @ 20}.")
+        if isinstance(alpha, bool) or not isinstance(alpha, int | float) or not 0 <= alpha < 1:
+            raise InputError(f"'{self}': alpha must be a number of at least 0 and below 1, such as 0.5.")
+
+    def view(self) -> DiversityView:
+        """Return how the measure reads the judgments."""
+        params = self.params
+        return DiversityView(params.get("alpha", 0.5), params.get("rel", 1), params.get("judged_only", False))
+
+
 class _ExactMean(Agg):  # type: ignore[misc]
     """The mean over queries, rounded once, so that the order of the queries cannot matter."""
 
@@ -260,3 +303,8 @@ MEASURES: dict[str, BoundedMeasure] = {
     for measure in sorted(map(BoundedMeasure, REGISTRY), key=lambda measure: measure.__name__)
 }
 """All measures with a bound, by their names in ir_measures."""
+
+DIVERSITY = {name: DiversityMeasure(name) for name in ("ERR_IA", "alpha_DCG", "alpha_nDCG", "nERR_IA")}
+"""All measures of diversity with a bound, by their names in ir_measures."""
+
+ALL: dict[str, WithBound] = {**MEASURES, **DIVERSITY}

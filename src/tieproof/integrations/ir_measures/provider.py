@@ -1,21 +1,17 @@
-"""The provider for ir_measures: it scores runs with `evaluate_run`, and yields the bound that each measure names."""
+"""The provider for ir_measures, which yields the bound that each measure names, and its registration there."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import ir_measures
 from ir_measures.measures.base import Measure as TheirMeasure
 from ir_measures.providers import Evaluator, Provider
 from ir_measures.util import QrelsConverter, RunConverter
 
-from tieproof import evaluate_run
 from tieproof.errors import InputError, warn
-from tieproof.integrations.ir_measures.bounded import BOUNDS, MEASURES, BoundedMeasure, View, WithBound, by_query
-from tieproof.integrations.ir_measures.diverse import DIVERSITY, DiversityMeasure, DiversityView, by_subtopic, scores
+from tieproof.integrations.ir_measures.bounded import ALL, BOUNDS, ByQuery, OfSubtopics, View, WithBound
 from tieproof.kit import Bound, check_choice
-
-ALL: dict[str, WithBound] = {**MEASURES, **DIVERSITY}  # all measures with a bound, by their names in ir_measures
 
 SHARED: dict[type, str] = {
     type(getattr(ir_measures, name)): name
@@ -98,47 +94,85 @@ class _OfBounds(TieproofProvider):
         return isinstance(measure, WithBound)
 
 
+def by_query(converter: Any, what: Literal["qrels", "run"]) -> ByQuery:
+    """The judgments, or the scores, of each query, from the converter of ir_measures for the given data.
+
+    A repeated document is refused, while ir_measures keeps the last one.
+    """
+    value = "relevance" if what == "qrels" else "score"
+    kind, _ = converter.predict_type()
+    given = getattr(converter, what)
+    if kind == "dict_of_dict":
+        for query, documents in given.items():
+            if not isinstance(documents, Mapping):
+                raise InputError(
+                    f"The {what} must be {{query: {{document: {value}}}}}, but the value of query {query!r} is "
+                    f"{type(documents).__name__}, not a dictionary."
+                )
+        return dict(given)
+    if kind == "pd_dataframe":
+        rows: Iterable[tuple[Any, ...]] = zip(
+            *(given[name].tolist() for name in ("query_id", "doc_id", value)), strict=True
+        )
+    else:
+        rows = ((row.query_id, row.doc_id, getattr(row, value)) for row in converter.as_namedtuple_iter())
+    of_queries: ByQuery = defaultdict(dict)
+    for query, document, number in rows:
+        documents = of_queries[query]
+        if document in documents:
+            raise InputError(f"The {what}: document '{document}' occurs twice for query '{query}'. Keep one of them.")
+        documents[document] = number
+    return dict(of_queries)
+
+
+def by_subtopic(judgments: Iterable[Any]) -> OfSubtopics:
+    """The grades of each subtopic, from the judgments of ir_measures, whose iteration is the subtopic."""
+    found: OfSubtopics = defaultdict(lambda: defaultdict(dict))
+    for row in judgments:
+        documents = found[row.query_id][getattr(row, "iteration", "0")]
+        if row.doc_id in documents:
+            raise InputError(
+                f"The qrels have two grades for document '{row.doc_id}' and subtopic "
+                f"'{getattr(row, 'iteration', '0')}' of query '{row.query_id}'. Keep one of them."
+            )
+        documents[row.doc_id] = row.relevance
+    if found and all(len(subtopics) < 2 for subtopics in found.values()):
+        warn(
+            "No query of the qrels has more than one subtopic, so nothing can be diverse. Pass a data frame with a "
+            "column iteration, or ir_measures.Qrel with an iteration, which names the subtopic of each judgment."
+        )
+    return found
+
+
 class _TieproofEvaluator(Evaluator):  # type: ignore[misc]
     """Scores runs against judgments in any form of ir_measures, by the measure with a bound of each requested one."""
 
     def __init__(self, measures: Mapping[Any, WithBound], qrels: Any) -> None:
-        self.views: dict[View, dict[Any, BoundedMeasure]] = defaultdict(dict)
-        self.of_subtopics: dict[DiversityView, dict[Any, DiversityMeasure]] = defaultdict(dict)
+        self.views: dict[Any, dict[Any, WithBound]] = defaultdict(dict)
         for asked, measure in measures.items():
-            if isinstance(measure, DiversityMeasure):
-                self.of_subtopics[measure.view()][asked] = measure
-            elif isinstance(measure, BoundedMeasure):
-                self.views[measure.view()][asked] = measure
+            self.views[measure.view()][asked] = measure
+        of_grades = [isinstance(view, View) for view in self.views]
         first, second = QrelsConverter(qrels).tee(2)
-        self.subtopics = by_subtopic(first.as_namedtuple_iter()) if self.of_subtopics else {}
-        self.qrels = by_query(second, "qrels") if self.views else {}
+        self.subtopics = {} if all(of_grades) else by_subtopic(first.as_namedtuple_iter())
+        self.qrels = by_query(second, "qrels") if any(of_grades) else {}
         self.names = {str(query): query for query in (*self.subtopics, *self.qrels)}
         super().__init__(list(measures), {*self.subtopics, *self.qrels})
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
         """Yield the values of the queries with judgments; ir_measures adds 0 for queries without a value."""
         ranked = by_query(RunConverter(run), "run")
-        judged = {query: documents for query, documents in self.qrels.items() if documents}
-        names = {str(query) for query in (*judged, *self.subtopics)}
+        judged = (*self.subtopics, *(query for query, documents in self.qrels.items() if documents))
+        names = set(map(str, judged))
         if names and ranked and not any(str(query) in names for query in ranked):
             warn(
                 f"The run has no query of the qrels, so everything scores 0: the qrels have queries such as "
                 f"'{min(names)}', but the run has queries such as '{min(map(str, ranked))}'. Check that they belong "
                 "together."
             )
-        for of_view, of_diversity in self.of_subtopics.items():
-            for query, asked, value in scores(of_diversity, of_view, self.subtopics, ranked):
-                yield ir_measures.Metric(self.names[query], asked, value)
         for view, measures in self.views.items():
-            kept = view.of_run(ranked, self.qrels)
-            if not any(of_query and str(query) in names for query, of_query in kept.items()):
-                continue
-            ours = [measure.ours() for measure in measures.values()]
-            result = evaluate_run(view.of_qrels(judged), kept, measures=ours, missing="zero", empty="zero")
-            for (asked, measure), of_ours in zip(measures.items(), ours, strict=True):
-                values = getattr(result.per_query(of_ours), measure.params["bound"]).tolist()
-                for query, value in zip(result.query_ids.tolist(), values, strict=True):
-                    yield ir_measures.Metric(self.names[query], asked, value)
+            judgments = self.qrels if isinstance(view, View) else self.subtopics
+            for query, asked, value in view.values(measures, judgments, ranked):
+                yield ir_measures.Metric(self.names[query], asked, value)
 
 
 def first_choice(bound: Bound = "lower") -> None:

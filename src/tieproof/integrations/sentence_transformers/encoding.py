@@ -1,15 +1,23 @@
-"""What models return: dense rows, also in fewer bits, sparse rows, or several vectors for each text."""
+"""The texts that models are evaluated on, and what they return for them.
 
-from collections.abc import Iterable, Sequence
+The texts are queries, a corpus and relevant documents, or sentences with labels. Models return dense rows, also in
+fewer bits, sparse rows, or several vectors for each text.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sentence_transformers import CrossEncoder, quantize_embeddings
 from tqdm import trange
 
-from tieproof.errors import InputError
-from tieproof.integrations.sentence_transformers.tasks import Encoded
-from tieproof.kit import as_rows, joined
+from tieproof import Result, evaluate
+from tieproof.errors import InputError, about
+from tieproof.kit import as_label_array, as_labels, as_rows, joined
+
+Encoded = tuple[Any, Any]
+"""The rows of the queries and of the corpus; the corpus is None if the queries are searched for one another."""
 
 Precision = Literal["float32", "int8", "uint8", "binary", "ubinary"]
 BINARY = ("binary", "ubinary")
@@ -109,3 +117,135 @@ def sparsity(embeddings: Encoded) -> dict[str, float]:
     products = int(of_query @ of_document) / (len(queries) * len(corpus))
     shares = [1 - mean / queries.shape[1] for mean in means]
     return dict(zip(SPARSITY, (means[0], shares[0], means[1], shares[1], products), strict=True))
+
+
+class TextTask(NamedTuple):
+    """What a model is evaluated on; `labeled` and `retrieval` make it."""
+
+    queries: list[Any]
+    corpus: list[Any] | None  # None if the queries are sentences, which are searched for one another
+    judged: dict[str, Any]  # what is relevant, as an argument of `evaluate`
+    query_ids: Any = None
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of texts that are encoded."""
+        return ("sentence",) if self.corpus is None else ("query", "document")
+
+    def encoded(self, encode: Callable[[Sequence[Any], str], Any]) -> Encoded:
+        """The embeddings of the queries and of the corpus."""
+        if self.corpus is None:
+            return encode(self.queries, "sentence"), None
+        return encode(self.queries, "query"), encode(self.corpus, "document")
+
+    def evaluate(self, embeddings: Encoded, **options: Any) -> Result:
+        """The result of searching the corpus, or the other sentences, for the queries, with the queries' ids."""
+        queries, corpus = embeddings
+        result = evaluate(queries, gallery=corpus, **self.judged, **options)
+        return result if self.query_ids is None else result.named(self.query_ids)
+
+
+def labeled(sentences: Any, labels: Any) -> TextTask:
+    """Sentences with labels: each is a query for the others that have its label."""
+    if labels is None or sentences is None:
+        given, missing = ("sentences", "labels") if labels is None else ("labels", "sentences")
+        raise InputError(f"{given} were passed without {missing}. Pass {missing}= with one entry for each.", missing)
+    if isinstance(sentences, str | bytes | Mapping) or not isinstance(sentences, Iterable):
+        raise InputError(f"sentences must be a list of texts, not {type(sentences).__name__}.", "sentences")
+    queries = list(sentences)
+    if not queries:
+        raise InputError("sentences is empty. Pass at least two sentences with the same label.", "sentences")
+    with about("labels", "sentences"):
+        known = as_labels(labels, len(queries), "labels", "sentences")
+    counts = known.sum(axis=0) if known.ndim == 2 else np.unique(known, return_counts=True)[1]  # columns of 0 and 1
+    if not (counts > 1).any():
+        raise InputError(
+            f"No two of {len(queries)} sentences share a label, so none is a query for another. Check that labels "
+            "and sentences belong together.",
+            ("labels", "sentences"),
+        )
+    return TextTask(queries, None, {"labels": known})
+
+
+def retrieval(queries: Any, corpus: Any, relevant_docs: Any) -> TextTask:
+    """Queries, a corpus, and the documents that are relevant to each query.
+
+    Queries without relevant documents are left out, as in `InformationRetrievalEvaluator`.
+    """
+    for name, value in (("queries", queries), ("corpus", corpus), ("relevant_docs", relevant_docs)):
+        if not isinstance(value, Mapping):
+            raise InputError(
+                f"{name} must be a dictionary from ids to "
+                f"{'sets of ids or to grades' if name == 'relevant_docs' else 'texts'}, not {type(value).__name__}.",
+                name,
+            )
+    judged = {query: _grades(query, relevant_docs[query]) for query in queries if query in relevant_docs}
+    evaluated = [query for query, grades in judged.items() if any(grade > 0 for grade in grades.values())]
+    if not evaluated:
+        raise InputError(
+            f"None of {len(queries)} queries has a relevant document in relevant_docs. Check that their ids belong "
+            f"together: queries have {_some_ids(queries)}, relevant_docs has {_some_ids(relevant_docs)}.",
+            ("queries", "relevant_docs"),
+        )
+    with about("queries"):
+        query_ids = as_label_array(evaluated, "ids of the queries")
+    relevance = _relevance_of([judged[query] for query in evaluated], evaluated, list(corpus))
+    return TextTask(
+        [queries[query] for query in evaluated], list(corpus.values()), {"relevance": relevance}, query_ids
+    )
+
+
+def _grades(query: Hashable, documents: Any) -> Mapping[Hashable, float]:
+    """The grade of each document; 1 where only ids are given."""
+    if isinstance(documents, str) or not isinstance(documents, Iterable):
+        raise InputError(
+            "relevant_docs must have a set of ids for each query, or a dictionary from ids to grades, but for query "
+            f"{query!r} it has {type(documents).__name__}.",
+            "relevant_docs",
+        )
+    if not isinstance(documents, Mapping):
+        return dict.fromkeys(documents, 1.0)
+    for document, grade in documents.items():
+        if not isinstance(grade, int | float | np.integer | np.floating) or not np.isfinite(grade) or grade < 0:
+            raise InputError(
+                f"relevant_docs has {grade!r} as the grade of document {document!r} for query {query!r}. A grade is "
+                "a finite number of at least 0.",
+                "relevant_docs",
+            )
+    return documents
+
+
+def _relevance_of(
+    judged: Sequence[Mapping[Hashable, float]], query_ids: Sequence[Hashable], corpus_ids: Sequence[Hashable]
+) -> Sequence[tuple[float, ...]]:
+    """The relevant pairs as tuples (position of the query, position of the document, grade)."""
+    place = {document: at for at, document in enumerate(corpus_ids)}
+    for query, documents in zip(query_ids, judged, strict=True):
+        missing = next(
+            (document for document, grade in documents.items() if grade > 0 and document not in place), None
+        )
+        if missing is not None:
+            other = int(missing) if isinstance(missing, str) and missing.isdecimal() else str(missing)
+            remedy = "Add the document to the corpus, or remove it from relevant_docs."
+            if other in place:
+                remedy = (
+                    f"It has {other!r}, but integers and strings differ: write the ids in the same way on both sides."
+                )
+            raise InputError(
+                f"relevant_docs names document {missing!r} for query {query!r}, but the corpus has no document with "
+                f"this id, so no model can find it. {remedy}",
+                ("relevant_docs", "corpus"),
+            )
+    rows = [
+        (at, place[document], grade)
+        for at, documents in enumerate(judged)
+        for document, grade in documents.items()
+        if grade > 0
+    ]
+    graded = any(grade != 1 for _, _, grade in rows)
+    return rows if graded else [row[:2] for row in rows]
+
+
+def _some_ids(ids: Iterable[Hashable]) -> str:
+    first = list(islice(ids, 4))
+    return ", ".join([*map(repr, first[:3]), *("…" for _ in first[3:])]) or "none"

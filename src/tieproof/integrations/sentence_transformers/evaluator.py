@@ -10,7 +10,6 @@ from sentence_transformers import SimilarityFunction
 from tieproof import Result
 from tieproof.errors import InputError
 from tieproof.integrations.sentence_transformers import encoding, scoring
-from tieproof.integrations.sentence_transformers.tasks import Labeled, Retrieval
 from tieproof.kit import as_rows, check_whole
 
 logger = logging.getLogger(__name__)
@@ -137,16 +136,15 @@ class TieproofEvaluator(scoring.BaseEvaluator):  # type: ignore[misc]
         max_active_dims: int | None = None,
     ) -> None:
         super().__init__()
-        self.task: Labeled | Retrieval
         if sentences is None and labels is None:
-            self.task = Retrieval(queries, corpus, relevant_docs)
+            self.task = encoding.retrieval(queries, corpus, relevant_docs)
         elif queries is corpus is relevant_docs is None:
-            self.task = Labeled(sentences, labels)
+            self.task = encoding.labeled(sentences, labels)
         else:
             raise InputError(
                 "Pass either queries, corpus and relevant_docs, or sentences and labels, not some of both."
             )
-        self.queries, self.corpus = self.task.queries, self.task.corpus
+        self.queries, self.corpus = self.task.queries, self.task.corpus or self.task.queries
         if write_predictions:
             raise InputError(
                 "write_predictions=True would cut lists off within ties, by the ids of documents. Let "
@@ -247,7 +245,7 @@ class TieproofEvaluator(scoring.BaseEvaluator):  # type: ignore[misc]
         names = tuple(name for name, value in given.items() if value is not None)
         if len(names) == 2:
             raise InputError("Pass either corpus_model or corpus_embeddings, not both.", names)
-        if names and isinstance(self.task, Labeled):
+        if names and self.task.corpus is None:
             raise InputError(f"{names[0]} was passed, but sentences have no corpus. Leave it out.", names[0])
         if corpus_embeddings is None:
             return None

@@ -12,7 +12,6 @@ from tqdm import trange
 from tieproof import Estimate, evaluate
 from tieproof.errors import InputError
 from tieproof.integrations.sentence_transformers import encoding, scoring
-from tieproof.integrations.sentence_transformers.tasks import Encoded
 from tieproof.kit import Array, FloatArray, check_whole, joined, over_queries
 
 logger = logging.getLogger(__name__)
@@ -116,7 +115,7 @@ class TieproofRerankingEvaluator(scoring.BaseEvaluator):  # type: ignore[misc]
         ends = scoring.ENDS
         headers = ["epoch", "steps", *(f"{name.upper()}{end}" for name in self.measures for end in ends), *added]
         path = scoring.file_for(output_path if self.write_csv else None, self.csv_file, headers)
-        sparse: list[Encoded] = []
+        sparse: list[encoding.Encoded] = []
         values = self._values(model, sparse)
         self.per_query = {name: Estimate(*values[:, :, place].T) for place, name in enumerate(self.measures)}
         means = {name: over_queries(each) for name, each in self.per_query.items()}
@@ -131,7 +130,7 @@ class TieproofRerankingEvaluator(scoring.BaseEvaluator):  # type: ignore[misc]
         self.store_metrics_in_model_card_data(model, prefixed, epoch, steps)
         return prefixed
 
-    def _values(self, model: Any, sparse: list[Encoded]) -> Array:
+    def _values(self, model: Any, sparse: list[encoding.Encoded]) -> Array:
         """The estimate of each metric of each sample, (samples, 4, metrics); sparse rows are added to the list."""
         late = self.similarity_fct is None and encoding.kind_of(model) is encoding.LATE
         (distance,) = scoring.distances_for(

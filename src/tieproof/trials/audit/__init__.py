@@ -140,23 +140,6 @@ def audit(
     from tieproof.trials.audit.driver import examined
     from tieproof.trials.audit.examination import Options
 
-    options = Options(
-        takes,
-        larger_is_better,
-        limits,
-        measure,
-        distance,
-        average,
-        pooled,
-        thresholds,
-        vary,
-        attacks,
-        skip,
-        items,
-        queries,
-        seed,
-        time_limit,
-        isolate,
-        thorough,
-    )
-    return examined(evaluator, options, progress)
+    declared = takes, larger_is_better, limits, measure, distance, average, pooled, thresholds, vary
+    wanted = attacks, skip, items, queries, seed, time_limit, isolate, thorough
+    return examined(evaluator, Options(*declared, *wanted), progress)

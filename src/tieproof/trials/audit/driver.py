@@ -18,10 +18,9 @@ from tieproof.trials.audit import blind, good, invariances, memory, recall, reca
 from tieproof.trials.audit.cases import CLASSES, LAYOUTS, SHUFFLED, Case
 from tieproof.trials.audit.conventions import CONVENTIONS, Convention, EvaluatorFunction
 from tieproof.trials.audit.examination import AVERAGES, WHERE, Attack, Call, Examination, Options
-from tieproof.trials.audit.first_calls import check_limits, no_answer
 from tieproof.trials.audit.isolation import Isolated
 from tieproof.trials.audit.luck import Luck, differ, power
-from tieproof.trials.audit.outcomes import Outcome, attempt
+from tieproof.trials.audit.outcomes import Outcome, attempt, check_limits, no_answer
 from tieproof.trials.audit.report import AuditReport
 from tieproof.trials.audit.targets import Command, known_of, name_of, prepared
 from tieproof.trials.findings import BASELINE, Finding, Verdict, check_attacks, worst

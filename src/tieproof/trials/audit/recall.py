@@ -20,9 +20,8 @@ from tieproof.kit import Array, FloatArray, IntArray
 from tieproof.trials.audit.cases import RecallLists
 from tieproof.trials.audit.changes import MOST_QUERIES
 from tieproof.trials.audit.examination import Attack, AttackKind, Examination
-from tieproof.trials.audit.first_calls import check_limits, no_answer
 from tieproof.trials.audit.luck import differ, step_of
-from tieproof.trials.audit.outcomes import Outcome
+from tieproof.trials.audit.outcomes import Outcome, check_limits, no_answer
 from tieproof.trials.findings import Finding, Verdict
 
 RECALL: AttackKind = "recall"  # the kind of the convention, and of the attacks that apply to it

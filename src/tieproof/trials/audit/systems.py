@@ -229,20 +229,9 @@ def the_same_documents(random: np.random.Generator, count: int, asked: int) -> I
     return counts
 
 
-TOPS = {
-    2: "two",
-    4: "four",
-    5: "five",
-    6: "six",
-    9: "nine",
-    10: "ten",
-    11: "eleven",
-    19: "nineteen",
-    20: "twenty",
-    21: "twenty-one",
-    39: "thirty-nine",
-}
-"""How many items are tied on top: k - 1, k, k + 1 and 2k - 1 of the usual cut-offs k, in words."""
+# How many items are tied on top: k - 1, k, k + 1 and 2k - 1 of the usual cut-offs k.
+TOPS = (2, 4, 5, 6, 9, 10, 11, 19, 20, 21, 39)
+IN_WORDS = ["two", "four", "five", "six", "nine", "ten", "eleven", "nineteen", "twenty", "twenty-one", "thirty-nine"]
 
 # The share of items that are nearer than all others, which are tied: less than twice 1, 5 and 10 %.
 LEVELS = {60: "a sixtieth", 12: "a twelfth", 6: "a sixth"}
@@ -277,7 +266,7 @@ SYSTEMS: dict[str, BlindSystem] = {
     "eleven hubs": hubs(11),
     "one ranking": one_ranking,
     "one farthest": one_farthest,
-    **{f"{words} on top": on_top(number) for number, words in TOPS.items()},
+    **{f"{words} on top": on_top(number) for number, words in zip(TOPS, IN_WORDS, strict=True)},
     **{f"{words} above a tie": two_levels(part) for part, words in LEVELS.items()},
     "mostly equal": mostly_equal,
     "half in a cluster": half_in_a_cluster,

@@ -1,7 +1,7 @@
 """Competitions that cannot be hacked: bundles for platforms, and attacks on a bundle before the competition opens.
 
 competition.toml ──► settings.py: the one file of a competition, which the judge reads, too
-settings ──► hosting.py ──► platforms/: a module for each platform ──► bundles.py: a folder or .zip to upload
+settings ──► hosting.py ──► platforms/: a module for each platform ──► a bundle: a folder or .zip to upload
                             scoring.py: the functions that the bundle's scoring program calls
 a bundle ──► inspection/: runs it as its platform does, and attacks it ──► CheckReport
 
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from tieproof.lazy import exports
 
 if TYPE_CHECKING:
-    from tieproof.trials.competition.bundles import new as new
     from tieproof.trials.competition.inspection.attacks import FileAttack as FileAttack
     from tieproof.trials.competition.inspection.checking import ATTACKS as ATTACKS
     from tieproof.trials.competition.inspection.checking import CheckReport as CheckReport
     from tieproof.trials.competition.inspection.checking import check as check
+    from tieproof.trials.competition.platforms import new as new
     from tieproof.trials.competition.scoring import Scoring as Scoring
     from tieproof.trials.competition.scoring import on_codabench as on_codabench
     from tieproof.trials.competition.scoring import on_evalai as on_evalai

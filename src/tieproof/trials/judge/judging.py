@@ -6,16 +6,18 @@ Judgment ◄── records, log ◄── evaluation ◄── answers: refused,
 """
 
 import hashlib
+import json
 import math
 import os
 import re
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tieproof import evaluate_answers, evaluate_distances
+from tieproof import Result, evaluate, evaluate_answers, evaluate_distances, load
 from tieproof.errors import InputError, about
 from tieproof.evaluation.answers import Unanswered
 from tieproof.evaluation.problems import unwatched
@@ -26,10 +28,10 @@ from tieproof.trials.judge.batches import PAIRS, Batch, Dealer, deal_items, deal
 from tieproof.trials.judge.items import Contest, Sequestered, contest_of, read_sequestered
 from tieproof.trials.judge.judgment import LOG_ENDING, Judgment, Run, write_judgment
 from tieproof.trials.judge.running import Runner, journal
-from tieproof.trials.judge.scoring import scored
 from tieproof.trials.judge.systems import HOW, How, System, as_system, check_hidden, choose_seal
-from tieproof.trials.sandbox.folders import below, python_folders, readable, sweep
-from tieproof.trials.sandbox.limits import LATE
+from tieproof.trials.sandbox.folders import below, python_folders, readable, sweep, temporary_folder
+from tieproof.trials.sandbox.limits import LATE, ProgramLimits, run_program
+from tieproof.trials.sandbox.processes import how
 
 _NAME = re.compile(r"[\w][\w.+-]{0,99}")
 
@@ -246,3 +248,51 @@ def _evaluated(contest: Contest, test_set: Sequestered, batches: Sequence[Batch]
             return _evaluated(contest, test_set, batches, late)
         result = in_time
     return Run(result, answered, answers, next((each.said for each in given if each.said), ""))
+
+
+# The evaluation of embeddings of strangers runs in a process that is ended at a limit of time if it could take long:
+# the exact order of nearly equal vectors takes up to hundreds of times as long as that of usual ones, and no system
+# may make its judge busy for hours by such answers.
+SMALL = 2**18  # up to so much work no answers take longer than about a second, and no process is started
+OF_A_PAIR = 16  # the work that a pair of vectors takes in addition to one product for each dimension
+START_SECONDS, WORK = 5.0, 1e9  # what is granted to start the process, and the work for each further second
+_CODE = "from tieproof.trials.judge.judging import evaluate_here; evaluate_here()"
+_ARRAYS, _OPTIONS, _RECORD = "arrays.npz", "options.json", "result.tieproof"
+_MOST_WRITTEN = 2**40
+
+
+def scored(options: Mapping[str, Any], seconds: float) -> Result | None:
+    """The result of `evaluate`, or with `unanswered` of `evaluate_answers`; None if it takes too many seconds."""
+    items, dimensions = options.get("gallery", options["embeddings"]).shape
+    work = len(options["embeddings"]) * items * (dimensions + OF_A_PAIR)
+    if work <= SMALL or math.isinf(seconds):
+        return _result_of(options)
+    with temporary_folder() as folder:
+        arrays: dict[str, Any] = {name: each for name, each in options.items() if isinstance(each, np.ndarray)}
+        np.savez(folder / _ARRAYS, **arrays)
+        others = {name: value for name, value in options.items() if name not in arrays}
+        (folder / _OPTIONS).write_text(json.dumps(others), encoding="utf-8")
+        path = os.pathsep.join([str(Path(__file__).parents[3]), *filter(None, sys.path)])
+        environment = {**os.environ, "PYTHONPATH": path}
+        command, limits = [sys.executable, "-c", _CODE], ProgramLimits(None, _MOST_WRITTEN)
+        status, late = run_program(command, environment, limits, seconds + START_SECONDS + work / WORK, cwd=folder)
+        if late:
+            return None
+        if status != 0:
+            raise InputError(
+                f"The evaluation of the answers ended {how(status)}, perhaps because memory is full. Judge the "
+                "system on a machine with more memory."
+            )
+        return load(folder / _RECORD)
+
+
+def _result_of(options: Mapping[str, Any]) -> Result:
+    return evaluate_answers(**options) if "unanswered" in options else evaluate(**options)
+
+
+def evaluate_here() -> None:
+    """Evaluate what is in the folder of this process, and save the record there."""
+    options = json.loads(Path(_OPTIONS).read_text(encoding="utf-8"))
+    with np.load(_ARRAYS, allow_pickle=False) as arrays:
+        options |= {name: arrays[name] for name in arrays.files}
+    _result_of(options).save(_RECORD)

@@ -9,7 +9,6 @@ root:    bubblewrap (only makes the folders visible) ──► setpriv (nobody f
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -18,7 +17,7 @@ from typing import NamedTuple
 
 from tieproof.trials.sandbox import limits
 from tieproof.trials.sandbox.folders import NOBODY, SYSTEM_FOLDERS
-from tieproof.trials.sandbox.launcher import FILTER
+from tieproof.trials.sandbox.launcher import FILTER, SEALED
 
 SCRATCH = ("/tmp", "/dev/shm")  # folders in memory that every program may write to
 _PATH = "/usr/local/bin:/usr/bin:/bin"
@@ -104,8 +103,7 @@ def sealed(command: Sequence[str], room: SealedRoom, variables: Mapping[str, str
     if limits.seccomp():
         inside += ["--seccomp", str(FILTER)]
     limited = [*_LIMITED, *command] if limits.counts_processes() else command
-    first = [sys.executable, "-I", "-S", str(Path(__file__).with_name("nodes.py"))]
-    return [*first, *(as_nobody(program, room) if os.geteuid() == 0 else []), *inside, "--", *limited]
+    return [SEALED, *(as_nobody(program, room) if os.geteuid() == 0 else []), *inside, "--", *limited]
 
 
 def as_nobody(program: str, room: SealedRoom) -> list[str]:

@@ -1,17 +1,22 @@
 """The process between tieproof and an untrusted program: it limits the program, and ends what it leaves behind.
 
-    launcher.py PARENT CGROUP FILTER LIMITS PROGRAM …
+    launcher.py PARENT CGROUP FILTER LIMITS [SEALED] PROGRAM …
 
 It needs no other module of tieproof. On Linux it adopts the processes whose parents have ended, such as daemons, and
-it ends together with its own parent.
+it ends together with its own parent. The word SEALED comes before a program that bubblewrap seals.
+
+bubblewrap shows the nodes of the machine, such as /dev/null, and everybody may set their times, which the next batch
+could read. Only a mount that is read-only prevents this; bubblewrap passes it on, but cannot make it. For the same
+reason the standard input of a sealed program is a pipe, not /dev/null.
 """
 
 import contextlib
+import ctypes
 import os
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 FILTER = 9  # the descriptor from which bubblewrap reads the filter of system calls
@@ -19,6 +24,12 @@ SUBREAPER, PARENT_DEATH = 36, 1  # options of prctl: adopt orphans, and get a si
 JOIN_SESSION_KEYRING = 1
 KEYCTL = {"x86_64": 250, "aarch64": 219}  # the number of the system call, by the machine's name
 END_SECONDS = 5.0
+SEALED = "sealed:"
+
+NODES = ("null", "zero", "full", "random", "urandom", "tty")  # the nodes that bubblewrap shows
+NEW_MOUNTS, NEW_USER = 0x20000, 0x10000000
+BIND, BELOW, SLAVE = 0x1000, 0x4000, 0x80000
+MOUNT_SETATTR, HERE, READ_ONLY = 442, -100, 1
 
 
 def main() -> None:
@@ -36,6 +47,9 @@ def main() -> None:
     child = os.fork()
     if child == 0:
         prepare(filter_in_hex, limits)
+        if command[0] == SEALED:
+            del command[0]
+            seal()
         try:
             os.execvp(command[0], command)
         except OSError as error:
@@ -78,6 +92,44 @@ def limit(name: str, most: int) -> None:
         resource.setrlimit(getattr(resource, name), (most, most))
 
 
+def seal() -> None:
+    """Make the device nodes read-only, where the system allows mounts, and the standard input empty."""
+    trial = os.fork()  # a system may allow the namespace, but nothing in it, not even bubblewrap
+    if trial == 0:
+        with contextlib.suppress(OSError):
+            keep_nodes()
+            os._exit(0)
+        os._exit(1)
+    if os.waitpid(trial, 0)[1] == 0:
+        keep_nodes()
+    reading, writing = os.pipe()
+    os.close(writing)
+    os.dup2(reading, 0)
+
+
+def keep_nodes() -> None:
+    """Mount the nodes on themselves, read-only, for this process and what it becomes; writing to devices works."""
+    user, group = os.geteuid(), os.getegid()
+    called(library().unshare, NEW_MOUNTS | (NEW_USER if user else 0))
+    if user:  # who may change mounts only in a namespace of users
+        maps = {"setgroups": "deny", "uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}
+        for name, text in maps.items():
+            with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
+                file.write(text)
+    called(library().mount, None, b"/", None, ctypes.c_ulong(BELOW | SLAVE), None)
+    attributes = (ctypes.c_uint64 * 4)(READ_ONLY)
+    size = ctypes.c_size_t(ctypes.sizeof(attributes))
+    for node in (f"/dev/{name}".encode() for name in NODES):
+        called(library().mount, node, node, None, ctypes.c_ulong(BIND), None)
+        called(library().syscall, MOUNT_SETATTR, HERE, node, 0, attributes, size)
+
+
+def called(function: Callable[..., int], *arguments: object) -> None:
+    """Call a function of the C library; OSError if it fails."""
+    if function(*arguments) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
 def leave(status: int) -> None:
     """End all children, and this process."""
     end_children()
@@ -109,9 +161,7 @@ def children() -> Iterator[int]:
 
 def library() -> Any:
     """The C library."""
-    import ctypes
-
-    return ctypes.CDLL(None)
+    return ctypes.CDLL(None, use_errno=True)
 
 
 if __name__ == "__main__":
