@@ -48,6 +48,7 @@ def test_what_is_written_reads_back(spelling: str) -> None:
         ((AP @ 10)(norm="hits"), "AP(norm=hits)@10"),
         (AP(norm="R"), "AP"),
         (AP_TRAPEZOID, "AP(trapezoid)"),
+        (AP_TRAPEZOID(rel=2), "AP(trapezoid)(rel=2)"),
         (nDCG(gain="exp") @ 10, "nDCG(gain=exp)@10"),
         (nDCG(ideal="list", gain="exp"), "nDCG(gain=exp,ideal=list)"),
         (nDCG(gain="exp")(gain="linear"), "nDCG"),

@@ -292,7 +292,7 @@ def parse(text: "str | Measure") -> Measure:
     names = {name.casefold(): name for name in REGISTRY}
     head, at, cutoff = spelling.partition("@")
     name, values = head.casefold(), ""
-    if name not in names and (match := re.fullmatch(r"([^()]+)\(([^()]*)\)", head)):
+    if name not in names and (match := re.fullmatch(r"(.+)\(([^()]*)\)", head)):
         name, values = match[1].strip().casefold(), match[2]
     if name not in names or values or head != names[name] or "." in cutoff:
         from tieproof.measures.libraries import meanings_of, translated  # its table is long and rarely needed
