@@ -82,6 +82,13 @@ def test_near_duplicates(name: str, distance: str) -> None:
         assert_nearest(beside, several, queries, rows[6:])
 
 
+@pytest.mark.parametrize(("distance", "exponent"), [("euclidean", -1030), ("sqeuclidean", -512), ("dot", -515)])
+def test_subnormal_distances_are_rounded_once(distance: str, exponent: int) -> None:
+    """Not to 53 bits first, which moves one of some hundred numbers by a unit."""
+    rows = seeded(distance).normal(size=(60, 5)) * 2.0**exponent
+    assert_nearest(lambda k: tp.nearest(rows[:20], rows[20:], k, distance=distance), (40,), rows[:20], rows[20:])
+
+
 @pytest.mark.parametrize("distance", [*KEYS])
 def test_groups_and_excluded_pairs(distance: str) -> None:
     random = seeded(distance)
