@@ -349,7 +349,7 @@ def test_labels_beside_shards(tmp_path: Path) -> None:
     assert (len(shards), shards.labels.tolist()) == (60, [*range(60)])
 
 
-@pytest.mark.parametrize("form", [".csr", ".parquet"])
+@pytest.mark.parametrize("form", [".csr", ".parquet", ".npz"])
 def test_shards_without_rows(form: str, tmp_path: Path) -> None:
     for number, part in enumerate((GALLERY[:0], GALLERY, GALLERY[:0])):
         WRITERS[form](tmp_path / f"part-{number}{form}", part)
