@@ -67,6 +67,7 @@ def test_hard_data(name: str, distance: str) -> None:
     assert_nearest(lambda k: tp.nearest(rows[:6], rows[6:], k, distance=distance), several, rows[:6], rows[6:])
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("distance", ["cosine", "dot", "euclidean"])
 @pytest.mark.parametrize("name", NEAR_DUPLICATES)
 def test_near_duplicates(name: str, distance: str) -> None:

@@ -75,7 +75,7 @@ def test_fractions(kind: str, distance: str, k: int, tmp_path: Path, monkeypatch
     assert found.duplicates == 40 - len({frozenset(row.items()) for row in gallery})
 
 
-@pytest.mark.few(24)
+@pytest.mark.few(12)
 @every
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_the_bytes_of_dense_rows(name: str, distance: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
