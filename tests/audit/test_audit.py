@@ -559,7 +559,7 @@ def test_luck_of_huge_scores(scores: list[float]) -> None:
 
 def test_an_evaluator_of_huge_scores_gets_a_report() -> None:
     def largest(qrels: Any, run: Any) -> float:
-        return sum(max(each.values()) for each in run.values()) / len(run)
+        return float(sum(max(each.values()) for each in run.values()) / len(run))
 
     report = str(tp.audit(largest, takes="run", attacks=["overflow"]))
     assert "e+300, outside [0, 1]" in " ".join(report.split())
