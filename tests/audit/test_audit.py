@@ -558,9 +558,10 @@ def test_luck_of_huge_scores(scores: list[float]) -> None:
 
 
 def test_an_evaluator_of_huge_scores_gets_a_report() -> None:
-    report = str(
-        tp.audit(lambda qrels, run: sum(max(each.values()) for each in run.values()) / len(run), takes="run")
-    )
+    def largest(qrels: Any, run: Any) -> float:
+        return float(sum(max(each.values()) for each in run.values()) / len(run))
+
+    report = str(tp.audit(largest, takes="run", attacks=["overflow"]))
     assert "e+300, outside [0, 1]" in " ".join(report.split())
 
 

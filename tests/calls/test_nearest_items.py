@@ -67,6 +67,7 @@ def test_hard_data(name: str, distance: str) -> None:
     assert_nearest(lambda k: tp.nearest(rows[:6], rows[6:], k, distance=distance), several, rows[:6], rows[6:])
 
 
+@pytest.mark.few(8)
 @pytest.mark.parametrize("distance", ["cosine", "dot", "euclidean"])
 @pytest.mark.parametrize("name", NEAR_DUPLICATES)
 def test_near_duplicates(name: str, distance: str) -> None:
@@ -80,6 +81,13 @@ def test_near_duplicates(name: str, distance: str) -> None:
     for queries in (rows[:6], rows[:6].astype(np.float64)):
         beside = partial(tp.nearest, queries, rows[6:], distance=distance)
         assert_nearest(beside, several, queries, rows[6:])
+
+
+@pytest.mark.parametrize(("distance", "exponent"), [("euclidean", -1030), ("sqeuclidean", -512), ("dot", -515)])
+def test_subnormal_distances_are_rounded_once(distance: str, exponent: int) -> None:
+    """Not to 53 bits first, which moves one of some hundred numbers by a unit."""
+    rows = seeded(distance).normal(size=(60, 5)) * 2.0**exponent
+    assert_nearest(lambda k: tp.nearest(rows[:20], rows[20:], k, distance=distance), (40,), rows[:20], rows[20:])
 
 
 @pytest.mark.parametrize("distance", [*KEYS])

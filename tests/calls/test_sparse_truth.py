@@ -75,7 +75,7 @@ def test_fractions(kind: str, distance: str, k: int, tmp_path: Path, monkeypatch
     assert found.duplicates == 40 - len({frozenset(row.items()) for row in gallery})
 
 
-@pytest.mark.few(24)
+@pytest.mark.few(12)
 @every
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_the_bytes_of_dense_rows(name: str, distance: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -349,7 +349,7 @@ def test_labels_beside_shards(tmp_path: Path) -> None:
     assert (len(shards), shards.labels.tolist()) == (60, [*range(60)])
 
 
-@pytest.mark.parametrize("form", [".csr", ".parquet"])
+@pytest.mark.parametrize("form", [".csr", ".parquet", ".npz"])
 def test_shards_without_rows(form: str, tmp_path: Path) -> None:
     for number, part in enumerate((GALLERY[:0], GALLERY, GALLERY[:0])):
         WRITERS[form](tmp_path / f"part-{number}{form}", part)

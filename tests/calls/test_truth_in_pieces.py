@@ -67,6 +67,7 @@ def content(folder: Path) -> dict[str, bytes]:
     return {name: (folder / name).read_bytes() for name in os.listdir(folder)}
 
 
+@pytest.mark.few(8)
 @pytest.mark.filterwarnings("ignore:.* queries are in the gallery, too")
 @pytest.mark.parametrize("size", [1, 7, 25])
 @pytest.mark.parametrize("distance", [*KEYS])

@@ -1,5 +1,6 @@
 """Parts counted on Ray give the bits of one process, whatever happens to workers, shards and drivers."""
 
+import json
 import subprocess
 import sys
 import time
@@ -207,3 +208,28 @@ def test_a_truth_whose_workers_were_all_killed_is_continued(tmp_path: Path, monk
     monkeypatch.setattr(truth_module, "find", find)
     made = truth_of(source, DATA[:80], tmp_path / "truth", cluster="auto", memory=MEMORY)
     assert made == truth_of(DATA, DATA[:80], tmp_path / "whole")
+
+
+@SELF_SEARCH
+@pytest.mark.usefixtures("three_nodes")
+@pytest.mark.parametrize("form", [".npz", ".jsonl"])
+def test_a_truth_of_sparse_rows_in_shards(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each shard of lines has terms of its own; only the certificate tells the rows from dense ones."""
+    sparse = pytest.importorskip("scipy.sparse")
+    monkeypatch.setattr(search, "SMALLEST_PIECE", 10)
+    monkeypatch.setattr(search, "SMALLEST_BLOCK", 10)
+    random = np.random.default_rng(5)
+    rows = (random.integers(-3, 4, (60, 12)) * (random.random((60, 12)) < 0.3)).astype(np.float32)
+    (tmp_path / "shards").mkdir()
+    for number, part in enumerate(np.split(rows, (1, 7, 40))):
+        file = tmp_path / "shards" / f"part-{number}{form}"
+        if form == ".npz":
+            sparse.save_npz(file, sparse.csr_array(part))
+        else:
+            lines = [{"vector": {f"{at:02}": float(row[at]) for at in np.flatnonzero(row)}} for row in part]
+            file.write_text("\n".join(map(json.dumps, lines)))
+    gallery, queries = (tp.open(tmp_path / "shards" / name) for name in ("*", f"part-2{form}"))
+    made = truth_of(gallery, queries, tmp_path / "truth", cluster="auto", memory=MEMORY)
+    assert made == truth_of(gallery, queries, tmp_path / "whole")
+    dense = truth_of(rows, rows[7:40], tmp_path / "dense")
+    assert all(made[name] == content for name, content in dense.items() if name != "certificate.json")

@@ -246,7 +246,18 @@ def test_plans_are_cut(force: str, monkeypatch: Patch) -> None:
     assert parts["rank_part"] > 1
 
 
-@pytest.mark.parametrize("forced", ["float32 tiles", "float32 tiles of short sums", "float64 tiles"])
+TILES = {
+    "codes_sifted": ("float32", 1),
+    "two slices": ("float32", 2),
+    "three slices": ("float64", 3),
+    "float32 tiles": ("float32", 0),
+    "float32 tiles of short sums": ("float32", 0),
+    "float64 tiles": ("float64", 0),
+}
+"""The type of tiles, and how many codes of each number are multiplied."""
+
+
+@pytest.mark.parametrize("forced", TILES)
 def test_tiles_are_as_chosen(forced: str, monkeypatch: Patch) -> None:
     random = np.random.default_rng(5)
     task = leave_one_out(HARD_SETS["gaussian float32"](random, (130, 5)), random)
@@ -255,13 +266,13 @@ def test_tiles_are_as_chosen(forced: str, monkeypatch: Patch) -> None:
     run = counting.TileLoop.run
 
     def noted(self: counting.TileLoop) -> None:
-        kinds.append((self.space.tile_type, self.space.resources.chunk))
+        own: Any = self.space
+        kinds.append((own.tile_type, 0 if own.codes is None else own.codes[0].multiplied, own.resources.chunk))
         run(self)
 
     monkeypatch.setattr(counting.TileLoop, "run", noted)
     tp.evaluate(**task)
-    chosen = plan.CHOICES[0]
-    assert kinds == [(np.dtype(chosen.dtype), chosen.chunk)]
+    assert kinds == [(*TILES[forced], plan.CHOICES[0].chunk)]
 
 
 def hamming(n_bits: int, count: int, kind: str) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from tieproof.distances.space import FLOAT32, INT8, Resources
 
 DISTANCES = ("cosine", "dot", "euclidean")
 LARGE = ("gaussian float32", "sparse", "some rows zero", "sixty orders float32", "int8", "±1")
+SMALL = [pytest.param(name, 5, marks=pytest.mark.long if name == "six hundred orders" else ()) for name in HARD_SETS]
 
 Patch = pytest.MonkeyPatch
 
@@ -29,7 +30,7 @@ def clustered(name: str, shape: tuple[int, int]) -> tuple[npt.NDArray[Any], npt.
 @pytest.mark.few(8)
 @pytest.mark.filterwarnings("ignore:.* of which every bit is set about half of the time")
 @pytest.mark.parametrize("distance", DISTANCES)
-@pytest.mark.parametrize(("name", "dimensions"), [(name, 5) for name in HARD_SETS] + [(name, 150) for name in LARGE])
+@pytest.mark.parametrize(("name", "dimensions"), [*SMALL, *((name, 150) for name in LARGE)])
 def test_codes_change_nothing(name: str, dimensions: int, distance: str, monkeypatch: Patch) -> None:
     data, labels = clustered(name, (50, dimensions))
     tasks: list[dict[str, Any]] = [

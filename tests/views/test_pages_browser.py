@@ -68,7 +68,9 @@ def shown(page: Any) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_pages_log_nothing_and_request_nothing_else(browser: Any, files: dict[str, Path], name: str) -> None:
+def test_pages_log_and_request_nothing_and_have_the_width_of_the_screen_or_paper(
+    browser: Any, files: dict[str, Path], name: str
+) -> None:
     opened = Opened(browser, files[name])
     with opened as page:
         assert page.title().endswith("– tieproof")
@@ -77,8 +79,29 @@ def test_pages_log_nothing_and_request_nothing_else(browser: Any, files: dict[st
         assert opened.said == []
         assert opened.strangers == []
         assert page.evaluate("document.querySelectorAll('script').length") == (2 if name in WITH_TABLE else 0)
+        assert_narrow(page)
+        assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
+        page.emulate_media(media="print")
+        page.set_viewport_size({"width": 680, "height": 1009})  # A4 with margins of 15 mm, at 96 pixels an inch
+        assert page.evaluate("document.documentElement.scrollWidth") <= 680
 
 
+def assert_narrow(page: Any) -> None:
+    """On a telephone, no part of a page is wider than the screen."""
+    page.set_viewport_size(NARROW)
+    for part in ("header", "main", "footer"):
+        box = page.locator(f"body > {part}").bounding_box()
+        assert 0 <= box["x"] <= box["x"] + box["width"] <= NARROW["width"]
+
+
+@pytest.mark.few(5)
+@pytest.mark.parametrize("name", CASES)
+def test_narrow_pages_without_javascript(browser: Any, files: dict[str, Path], name: str) -> None:
+    with Opened(browser, files[name], java_script_enabled=False) as page:
+        assert_narrow(page)
+
+
+@pytest.mark.few(6)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", CASES)
 def test_axe_finds_no_violation(browser: Any, files: dict[str, Path], name: str, scheme: str) -> None:
@@ -87,17 +110,6 @@ def test_axe_finds_no_violation(browser: Any, files: dict[str, Path], name: str,
             page.locator("#queries tbody button").first.click()
         found = axe.Axe().run(page).response["violations"]
         assert [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found] == []
-
-
-@pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("scripts", [True, False], ids=["", "without JavaScript"])
-def test_narrow_pages_do_not_scroll_sideways(browser: Any, files: dict[str, Path], name: str, scripts: bool) -> None:
-    with Opened(browser, files[name], viewport=NARROW, java_script_enabled=scripts) as page:
-        for part in ("header", "main", "footer"):
-            box = page.locator(f"body > {part}").bounding_box()
-            assert 0 <= box["x"] <= box["x"] + box["width"] <= NARROW["width"]
-        if scripts:
-            assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
 
 
 def faded(page: Any, table: Any) -> tuple[bool, bool]:
@@ -111,6 +123,7 @@ def faded(page: Any, table: Any) -> tuple[bool, bool]:
     return bool(usual[:10].max() > 9), bool(usual[-10:].max() > 9)
 
 
+@pytest.mark.few(6)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", CASES)
 def test_tables_show_that_they_scroll(browser: Any, files: dict[str, Path], name: str, scheme: str) -> None:
@@ -304,14 +317,6 @@ def test_paper(browser: Any, files: dict[str, Path]) -> None:
         assert page.locator(".turn").is_hidden()
         assert all(near.is_visible() for near in page.locator("details .near").all())
         assert page.pdf().startswith(b"%PDF")
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_paper_is_wide_enough(browser: Any, files: dict[str, Path], name: str) -> None:
-    """A4 with margins of 15 mm, at 96 pixels an inch."""
-    with Opened(browser, files[name], viewport={"width": 680, "height": 1009}) as page:
-        page.emulate_media(media="print")
-        assert page.evaluate("document.documentElement.scrollWidth") <= 680
 
 
 def test_a_page_of_ten_thousand_queries(browser: Any, tmp_path: Path) -> None:

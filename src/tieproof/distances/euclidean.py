@@ -14,7 +14,6 @@ from tieproof.distances.exact.rows import Rows, as_integers, share_divisor
 from tieproof.distances.exact.slices import ExactRows, PairBatch
 from tieproof.distances.exact.terms import inner_products
 from tieproof.distances.exact.twofold import (
-    ERROR,
     Pair,
     are_direct,
     of_digits,
@@ -183,8 +182,7 @@ class EuclideanGauge(SquaredEuclideanGauge):
 
     def of_batch(self, exact: ExactRows, batch: PairBatch) -> tuple[Pair, FloatArray]:
         """The distances of pairs, the roots of their exact squares, and bounds of their errors."""
-        number = scaled(root(of_digits(exact.digits(self.sums(exact, batch)))), exact.base)
-        return number, ERROR * number.hi
+        return scaled(root(of_digits(exact.digits(self.sums(exact, batch)))), exact.base)
 
     def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Pair, FloatArray] | None:
         """The distances of pairs from float64 squares, with bounds of their errors; None if these have no bound."""

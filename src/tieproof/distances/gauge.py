@@ -12,7 +12,7 @@ from tieproof.distances.exact import bounds, reals, slices
 from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.reals import Real, Rounding, Sums, rounded
 from tieproof.distances.exact.slices import ExactRows, PairBatch
-from tieproof.distances.exact.twofold import ERROR, Pair, of_digits, rounded_once, scaled
+from tieproof.distances.exact.twofold import Pair, of_digits, rounded_once, scaled
 from tieproof.distances.space import FLOAT64, Resources, Space
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import Embeddings, as_numbers
@@ -226,8 +226,7 @@ class SpaceGauge(Gauge):
     def of_batch(self, exact: ExactRows, batch: PairBatch) -> tuple[Pair, FloatArray]:
         """The distances of a batch, from `sums`."""
         exponent = self.unit.numerator.bit_length() - self.unit.denominator.bit_length()
-        number = scaled(of_digits(exact.digits(self.sums(exact, batch))), exponent)
-        return number, ERROR * np.abs(number.hi)
+        return scaled(of_digits(exact.digits(self.sums(exact, batch))), exponent)
 
     def digits(self, rows: IntArray, columns: IntArray) -> IntArray:
         """The exact keys of the space."""

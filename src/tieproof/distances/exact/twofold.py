@@ -146,10 +146,11 @@ def root(number: Pair) -> Pair:
     return Pair(*normalized(near, np.divide(rest, 2 * near, out=np.zeros_like(near), where=near > 0)))
 
 
-def scaled(number: Pair, exponent: int) -> Pair:
-    """The numbers times a power of two; where that is not exact, `rounded_once` is not certain."""
+def scaled(number: Pair, exponent: int) -> tuple[Pair, FloatArray]:
+    """The numbers times a power of two, and bounds of their errors: 0 only of 0, so others may become subnormal."""
     with np.errstate(over="ignore", under="ignore"):
-        return Pair(np.ldexp(number.hi, exponent), np.ldexp(number.lo, exponent))
+        hi, lo = np.ldexp((number.hi, number.lo), exponent)
+        return Pair(hi, lo), np.maximum(ERROR * np.abs(hi), 5e-324 * (number.hi != 0))
 
 
 def rounded_once(number: Pair, error: FloatArray) -> tuple[FloatArray, BoolArray]:
@@ -189,7 +190,7 @@ def of_digits(digits: Digits) -> Pair:
     """Integers from their digits. As long as the first, signed digit can cancel the others, every step is exact."""
     total = Pair.of(np.zeros(len(digits)))
     for digit in digits.T:
-        total = scaled(total, DIGIT) + digit
+        total = Pair(*np.ldexp((total.hi, total.lo), DIGIT)) + digit
     return total
 
 

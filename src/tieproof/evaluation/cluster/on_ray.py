@@ -94,7 +94,7 @@ def started_last() -> str:
 def silent(address: str, error: Exception) -> InputError:
     """The error for an address without a cluster."""
     return InputError(
-        f"No Ray cluster answers at {address} ({in_one_line(error)}). Start one there, or pass cluster='auto'.",
+        f"No Ray cluster answers at {address} ({in_short(error)}). Start one there, or pass cluster='auto'.",
         "cluster",
     )
 
@@ -184,7 +184,7 @@ class OnRay:
                 raise cause from None
             what = "lost a task repeatedly" if isinstance(cause, exceptions.RayError) else "failed to run a task"
             raise ClusterError(
-                f"The cluster {what} ({in_one_line(cause)}). Remove the cause and run the same again; a truth, and "
+                f"The cluster {what} ({in_short(cause)}). Remove the cause and run the same again; a truth, and "
                 "with checkpoint= an evaluation, continues where it stopped."
             ) from error
 
@@ -194,7 +194,7 @@ class OnRay:
             self.ray.cancel(ref, force=False)
 
 
-def in_one_line(error: BaseException) -> str:
+def in_short(error: BaseException) -> str:
     """The class of an error, and the first sentence of its message."""
     said = " ".join(str(error).split()).partition(". ")[0].removesuffix(".")
     return f"{type(error).__name__}: {said}" if said else type(error).__name__

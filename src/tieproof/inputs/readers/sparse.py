@@ -48,7 +48,8 @@ def of_archive(path: File, entries: Mapping[str, Entry]) -> Entry:
             return _checked(path, starts, terms, parts["data"], shape)
         return _checked(path, starts, terms, parts["data"], shape[::-1]).transposed()
 
-    return Entry("", (None, None), SPARSE_ROWS, load)
+    shape = entries["shape"]
+    return Entry("", tuple(shape.load()) if shape.shape == (2,) else (None, None), SPARSE_ROWS, load)
 
 
 def csr(path: File, named: Collection[str] = ()) -> list[Entry]:
@@ -109,12 +110,11 @@ def lines(path: Path, named: Collection[str] = ()) -> list[Entry]:
 
 
 def of_dictionaries(path: File, name: str, values: list[Any]) -> Any:
-    """Return dictionaries {term: weight}, checked; errors name the file."""
+    """Return the rows of dictionaries {term: weight}; errors name the file."""
     try:
-        as_sparse(values, name)
+        return as_sparse(values, name)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    return values
 
 
 def of_columns(path: File, name: str, columns: list[list[Any]]) -> Any:
