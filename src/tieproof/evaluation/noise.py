@@ -36,7 +36,8 @@ class GradeLevels(NamedTuple):
 def parse_radius(noise: Any, what: str) -> float:
     """Return the largest error of each number, which `what` names; a number between two floats becomes the larger."""
     number = plain(noise)
-    if isinstance(number, bool) or not isinstance(number, Real) or not 0 <= number <= sys.float_info.max:
+    is_number = isinstance(number, Real) and not isinstance(number, bool)
+    if not is_number or not 0 <= number <= sys.float_info.max:
         raise InputError(
             f"noise must be a finite number of at least 0, the most by which {what} may be off, not {noise!r}.",
             "noise",
