@@ -369,7 +369,7 @@ CASES: dict[str, Case] = {
     ),
     "a run in UTF-16 without a mark": Case(
         text("run.txt", "q1 Q0 a 1 5 t\n".encode("utf-16-le"), lambda path: tp.evaluate_run({"q1": {"a": 1}}, path)),
-        r"run\.txt cannot be read as a TREC run: it has NUL characters, as damaged and packed files and UTF-16 do",
+        r"run\.txt cannot be read as a TREC run: it has NUL characters, as damaged, packed or UTF-16 files do",
         in_folder=True,
     ),
     "no-break spaces between the columns of a run": Case(
