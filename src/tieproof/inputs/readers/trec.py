@@ -316,7 +316,9 @@ def _of_another_kind(path: Path | Piped, layout: TrecLayout, text: Bytes) -> Inp
     """Return the error for a file whose first bytes may tell of which kind it is."""
     beginning = text[:LONGEST_BEGINNING].tobytes()
     advice = _FRAME[b"PAR1"] if beginning.startswith(b"PAR1") else ""
-    why = "it has NUL characters, as damaged, packed or UTF-16 files do; write it again, unpack it, or save it as UTF-8"
+    why = (
+        "it has NUL characters, as damaged, packed or UTF-16 files do; write it again, unpack it, or save it as UTF-8"
+    )
     return InputError(broken(path, layout.kind, beginning, why) + advice)
 
 
