@@ -462,7 +462,8 @@ def test_npy_with_a_header_of_nothing(tmp_path: Path, old: bytes, new: bytes) ->
     path = tmp_path / "x.npy"
     np.save(path, np.zeros((8, 3)))
     path.write_bytes(path.read_bytes().replace(old, new, 1))
-    for read in (read_embeddings, open_shards):
+    reads: tuple[Callable[[Any], Any], ...] = (read_embeddings, open_shards)
+    for read in reads:
         assert "x.npy cannot be read as a NumPy array (.npy): it is damaged" in refusal(read, path)
 
 
