@@ -161,6 +161,12 @@ def test_consecutive_folds_as_of_lfw() -> None:
     assert curve.to_dict()["fold_accuracy"]["lower"] == 0.5
 
 
+def test_more_folds_than_pairs() -> None:
+    labels, scores = [1, 0, 1, 0], [0.9, 0.1, 0.8, 0.2]
+    each = tp.det_curve_of_pairs(labels, scores, folds=range(4)).fold_accuracy
+    assert tp.det_curve_of_pairs(labels, scores, folds=2**64).fold_accuracy == each
+
+
 # Embeddings
 
 

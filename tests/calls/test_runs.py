@@ -386,7 +386,8 @@ FILES: dict[str, tuple[str, str, str]] = {
     "binary": (
         GOOD_QRELS,
         "q1\0\n",
-        "RUN cannot be read as a TREC run: it is damaged or cut short; write or copy it again.",
+        "RUN cannot be read as a TREC run: it has NUL characters, as damaged, packed or UTF-16 files do; write it "
+        "again, unpack it, or save it as UTF-8.",
     ),
     "strangers": (
         GOOD_QRELS,

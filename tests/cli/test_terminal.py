@@ -275,6 +275,14 @@ ENDINGS = {
 }
 
 
+def test_an_interrupt_while_libraries_are_imported(tmp_path: Path) -> None:
+    (tmp_path / "click.py").write_text("raise KeyboardInterrupt")
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-c", "from tieproof.cli import main; main()", "measures"]
+    ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
+    assert the_line(Outcome(ended.returncode, ended.stdout, ended.stderr), 130) == ENDINGS[signal.SIGINT][1]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("number", ENDINGS)
 def test_a_signal_in_the_middle_of_an_evaluation(tmp_path: Path, number: signal.Signals) -> None:

@@ -131,6 +131,10 @@ def test_labels(convert: Any) -> None:
     assert scores(WHOLE, [convert(label) for label in LABELS]) == scores(WHOLE)
 
 
+def test_labels_of_numpy_strings_of_any_length() -> None:
+    assert scores(WHOLE, LABELS.astype(str).astype(np.dtypes.StringDType())) == scores(WHOLE)
+
+
 def test_labels_as_a_row_or_column_of_a_matrix() -> None:
     assert scores(WHOLE, LABELS[None]) == scores(WHOLE, LABELS[:, None]) == scores(WHOLE)
 

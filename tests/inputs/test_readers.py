@@ -24,6 +24,7 @@ from safetensors.numpy import save_file
 from tieproof.errors import InputError, InputWarning, MissingExtraError
 from tieproof.inputs.mapped import paths_of
 from tieproof.inputs.readers import FILE_FORMATS, read_confidences, read_embeddings, read_labels
+from tieproof.inputs.shards.shards import open as open_shards
 from tieproof.whole_files import atomic_write
 
 Array = npt.NDArray[Any]
@@ -454,6 +455,16 @@ def test_truncated_file(tmp_path: Path, extension: str) -> None:
         assert "write or copy it again" in message or "cut short" in message
     path.write_bytes(whole)
     assert same(read_embeddings(path), vectors(n=50))
+
+
+@pytest.mark.parametrize("old, new", [(b"(8, 3)", b"(-8,3)"), (b"NUMPY\1", b"NUMPY\7")])  # noqa: PT006
+def test_npy_with_a_header_of_nothing(tmp_path: Path, old: bytes, new: bytes) -> None:
+    path = tmp_path / "x.npy"
+    np.save(path, np.zeros((8, 3)))
+    path.write_bytes(path.read_bytes().replace(old, new, 1))
+    reads: tuple[Callable[[Any], Any], ...] = (read_embeddings, open_shards)
+    for read in reads:
+        assert "x.npy cannot be read as a NumPy array (.npy): it is damaged" in refusal(read, path)
 
 
 def test_truncated_npy_says_how_much_is_missing(tmp_path: Path) -> None:

@@ -88,6 +88,7 @@ CASES: dict[str, Case] = {
     ),
     "a checkpoint folder that contains only other files": Case(no_checkpoint, r"contains other files, such as", True),
     "a file as checkpoint=": Case(file_for_a_checkpoint, r"done is a file, but must be a folder", True),
+    "a number as checkpoint=": Case(evaluate(checkpoint=3), r"checkpoint must be the path of a folder, not 3\."),
     "a distance function with checkpoint=": Case(
         evaluate(distance=lambda x, y: x @ y.T, checkpoint="done"), r"cannot be counted part by part"
     ),
@@ -169,6 +170,7 @@ CASES: dict[str, Case] = {
     ),
     "measures=None": Case(evaluate(measures=None), r"must be a list of names"),
     "a list as empty=": Case(evaluate(empty=[]), r"Unknown empty=\[\]"),
+    "one object as embeddings": Case(evaluate(np.array(None)), r"real numbers, not objects \(NoneType\)"),
     "embeddings of one dimension": Case(evaluate(np.arange(6.0)), r"not the shape \(6,\) of 1 dimension\."),
     "embeddings of three dimensions": Case(
         evaluate(np.zeros((6, 2, 2))), r"not the shape \(6, 2, 2\) of 3 dimensions"
@@ -205,6 +207,9 @@ CASES: dict[str, Case] = {
     "an empty list of measures": Case(evaluate(measures=[]), r"No measure was given"),
     "a memory size in an unknown unit": Case(evaluate(memory="12 parsecs"), r"not '12 parsecs'"),
     "a memory size of 0": Case(evaluate(memory=0), r"not 0"),
+    "a duration as threads=": Case(
+        evaluate(threads=np.timedelta64(2, "s")), r"a whole number of at least 1, or None"
+    ),
     "threads=0": Case(evaluate(threads=0), r"at least 1, or None, not 0"),
     "Hamming distance for float embeddings": Case(evaluate(distance="hamming"), r"takes bool arrays.*float64.*x > 0"),
     "Hamming distance for uint8 codes without bits=": Case(

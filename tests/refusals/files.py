@@ -367,6 +367,16 @@ CASES: dict[str, Case] = {
         r"run\.npy cannot be read as a TREC run: it begins like a NumPy array",
         in_folder=True,
     ),
+    "a run in UTF-16 without a mark": Case(
+        text("run.txt", "q1 Q0 a 1 5 t\n".encode("utf-16-le"), lambda path: tp.evaluate_run({"q1": {"a": 1}}, path)),
+        r"run\.txt cannot be read as a TREC run: it has NUL characters, as damaged, packed or UTF-16 files do",
+        in_folder=True,
+    ),
+    "no-break spaces between the columns of a run": Case(
+        text("run.txt", "q1 Q0 a 1 5\xa0t\n", lambda path: tp.evaluate_run({"q1": {"a": 1}}, path)),
+        r"5 columns on line 1.* has a space U\+00A0, which separates no columns; replace it by a blank\.",
+        in_folder=True,
+    ),
     "a run file with a line of over a megabyte": Case(
         text("run.txt", b"x" * (2**20 + 1), lambda path: tp.evaluate_run({"q": {"d": 1}}, path)),
         r"has more than 1,048,576 bytes on line 1: 'xxx",

@@ -64,6 +64,12 @@ CASES: dict[str, Case] = {
         lambda: tp.nearest(np.zeros((1_100, 1)), np.zeros((1_000, 1)), memory="1MiB"),
         r"ties at rank 10 hold more than 699,050 items in all",
     ),
+    "the tie of a query from the end": Case(
+        lambda: tp.nearest([[1.0], [2.0]], k=1).tie(-2), r"query must be a whole number of at least 0, not -2"
+    ),
+    "the tie of a query behind the last one": Case(
+        lambda: tp.nearest([[1.0], [2.0]], k=1).tie(2), r"query is 2, but the last query is 1\."
+    ),
     "nearest items among none": Case(lambda: tp.nearest([[1.0]], np.zeros((0, 1))), r"gallery"),
     "neither truth= nor queries= and gallery=": Case(
         recall(truth=None), r"either truth=\(ids, distances\), or queries= and gallery="

@@ -109,5 +109,9 @@ CASES: dict[str, Case] = {
         lambda: tp.noise(GOOD, GOOD, LABELS, gallery=GOOD + 1, gallery_labels=LABELS),
         r"A gallery is needed from both computations\. Pass gallery= and gallery_again=",
     ),
+    "numbers in place of the result of other embeddings": Case(
+        lambda: tp.noise(GOOD, GOOD, LABELS, against=GOOD),  # type: ignore[arg-type]
+        r"against must be a result, as tp\.evaluate returns, not ndarray",
+    ),
     "a record of a result with noise": Case(save_noisy, r"A record does not hold bounds under noise", in_folder=True),
 }

@@ -48,3 +48,12 @@ def test_noise_of_one_system_alone_says_nothing() -> None:
     assert (
         tp.compare({"good": good, "worse": worse})["good", "worse", "AP"].verdict.name == "better whatever the ties"
     )
+
+
+@pytest.mark.parametrize("noise", [1e308, np.float32(1e38), np.float16(60_000)])
+def test_any_order_is_possible_under_huge_noise(noise: float) -> None:
+    """At worst, the only relevant one of two items is last. A scalar of NumPy counts as the number that it is."""
+    found = tp.evaluate([[0.0], [1.0], [2.0]], [0, 0, 1], distance="euclidean", measures=["RR"], noise=noise)
+    assert found["RR"].noise == tp.Bounds(0.5, 1.0)
+    run = tp.evaluate_run({"q": {"a": 1}}, {"q": {"a": 2.0, "b": 1.0}}, measures=["RR"], noise=noise)
+    assert run["RR"].noise == tp.Bounds(0.5, 1.0)

@@ -10,12 +10,10 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-import click
-
-from tieproof.cli.commands import COMPLETE, program
-from tieproof.cli.exits import status_of
+if TYPE_CHECKING:
+    from click import Command
 
 __all__ = ["main"]
 
@@ -33,15 +31,22 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     A reader that closes the pipe early, such as `head`, does not change the status. `tieproof audit` and `tieproof
     competition check` have two more statuses, and `tieproof verify` has one more.
     """
+    try:
+        from tieproof.cli.commands import COMPLETE, program
+        from tieproof.cli.exits import status_of
+    except KeyboardInterrupt:  # while libraries are imported, which `status_of` comes with
+        print("Interrupted; no unfinished file is left.", file=sys.stderr)
+        sys.exit(130)
     if asked := os.environ.get(COMPLETE):
-        sys.exit(complete(asked))
+        sys.exit(complete(program, COMPLETE, asked))
     sys.exit(status_of(program, sys.argv[1:] if args is None else list(args)))
 
 
-def complete(asked: str) -> int:
+def complete(program: "Command", variable: str, asked: str) -> int:
     """Answer a shell, which asks for its script or for the words that may follow; a wrong command has none."""
+    from click import ClickException
     from click.shell_completion import shell_complete
 
-    with suppress(click.ClickException):
-        return shell_complete(program, {}, "tieproof", COMPLETE, asked)
+    with suppress(ClickException):
+        return shell_complete(program, {}, "tieproof", variable, asked)
     return 0

@@ -45,7 +45,8 @@ class Noise(NamedTuple):
 
     def radius(self, queries: IntArray, of_items: FloatArray) -> FloatArray:
         """The radii of pairs of these queries and of items with these two numbers, (Q,)."""
-        return np.asarray((self.of_query[queries] * of_items).sum(axis=1))
+        with np.errstate(over="ignore"):  # beyond all floats, any order is possible
+            return np.asarray((self.of_query[queries] * of_items).sum(axis=1))
 
     def moved_far(self) -> BoolArray:
         """Which items moved far more than most, (n,): a small share at most, which is counted apart."""

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from tieproof.inputs.categories import AVERAGES, Average, as_categories
 from tieproof.inputs.judgments import Judgments
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.multi_vectors import MultiVectors
-from tieproof.inputs.options import Precision, check_choice, find_format, parse_memory, parse_threads
+from tieproof.inputs.options import Precision, as_folder, check_choice, find_format, parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.confidence.inputs import as_column
 from tieproof.ties import Parts
@@ -52,7 +51,7 @@ def _in_parts(
     if not isinstance(whole.distance, Distance):
         return ties_of(problem.for_function(), problems.watched(progress)), origin
     watch = problems.watched(progress, None if cluster is None else runner.workers)
-    folder = None if checkpoint is None else Path(checkpoint)
+    folder = None if checkpoint is None else as_folder(checkpoint, "checkpoint")
     return count_all(problem, surveyed, origin.relevant, watch, runner, folder), origin
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.options import plain
 from tieproof.measures import Estimates, Measure
 from tieproof.measures.families.weighted_ranks import ideal_discounts
 from tieproof.measures.graded_gains import gain_of_grades, is_graded
@@ -34,8 +35,9 @@ class GradeLevels(NamedTuple):
 
 def parse_radius(noise: Any, what: str) -> float:
     """Return the largest error of each number, which `what` names; a number between two floats becomes the larger."""
-    number: Any = noise
-    if isinstance(noise, bool) or not isinstance(noise, Real) or not 0 <= number <= sys.float_info.max:
+    number = plain(noise)
+    is_number = isinstance(number, Real) and not isinstance(number, bool)
+    if not is_number or not 0 <= number <= sys.float_info.max:
         raise InputError(
             f"noise must be a finite number of at least 0, the most by which {what} may be off, not {noise!r}.",
             "noise",

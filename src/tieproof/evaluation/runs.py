@@ -29,7 +29,7 @@ from tieproof.inputs.judged_runs import ReadOnce, read_qrels, read_run
 from tieproof.inputs.labels import check_widths
 from tieproof.inputs.list_rules import ListRules, Own
 from tieproof.inputs.lists import Duplicates
-from tieproof.inputs.options import Rounded, check_choice, check_rounded
+from tieproof.inputs.options import Rounded, check_choice, check_rounded, plain
 from tieproof.inputs.readers import trec
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
@@ -287,8 +287,9 @@ def at_level(measures: Iterable[Measure], level: float | None) -> list[Measure]:
     """Return the measures with this smallest relevant grade, unless they read grades or have one of their own."""
     if level is None:
         return list(measures)
-    is_number = isinstance(level, int | float | np.integer | np.floating) and not isinstance(level, bool)
-    if not is_number or not 0 < level <= sys.float_info.max:
+    number = plain(level)
+    is_number = isinstance(number, int | float) and not isinstance(number, bool)
+    if not is_number or not 0 < number <= sys.float_info.max:
         raise InputError(
             f"level must be the smallest grade that is relevant, a number above 0, not {level!r}.", "level"
         )

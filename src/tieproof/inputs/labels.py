@@ -126,6 +126,8 @@ def as_label_array(values: Any, name: str) -> Array:
         array = as_array(np.array(with_labels(values, name), dtype=object), name)
     else:
         array = as_array(values, name)
+        if array.dtype.kind == "T":  # strings of any length, numpy.dtypes.StringDType
+            array = array.astype(object)
     limit: Any = None
     if array.dtype.kind == "O":
         # Floats of different types have different sizes from which they may have been rounded.

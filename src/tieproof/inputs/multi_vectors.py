@@ -149,7 +149,7 @@ def is_multi_vectors(values: Any) -> bool:
     """Whether these are items of several vectors: `MultiVectors`, or a list of arrays (t, d)."""
     if isinstance(values, MultiVectors):
         return True
-    of_objects = isinstance(values, np.ndarray) and values.dtype == object
+    of_objects = isinstance(values, np.ndarray) and values.dtype == object and values.ndim > 0
     return (isinstance(values, list | tuple) or of_objects) and {getattr(each, "ndim", 0) for each in values} == {2}
 
 

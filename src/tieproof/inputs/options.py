@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -26,10 +27,23 @@ def check_choice(name: str, value: Any, known: Iterable[str]) -> None:
         raise InputError(f"Unknown {name}={value!r}. Known: {', '.join(words)}.", name)
 
 
+def plain(value: Any) -> Any:
+    """Return a scalar of NumPy as one of Python: NumPy rounds what it is compared with, and calls times numbers."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def check_whole(name: str, value: Any, least: int = 1, beside: str = "") -> None:
     """Refuse an argument that is no whole number of at least `least`; `beside` says in words what else it may be."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+    whole = plain(value)
+    if isinstance(whole, bool) or not isinstance(whole, Integral) or whole < least:
         raise InputError(f"{name} must be a whole number of at least {least}{beside}, not {value!r}.", name)
+
+
+def as_folder(value: Any, name: str) -> Path:
+    """Return the path of a folder; an argument that is none is refused."""
+    if not isinstance(value, str | os.PathLike) or not os.fspath(value) or "\0" in os.fsdecode(value):
+        raise InputError(f"{name} must be the path of a folder, not {value!r}.", name)
+    return Path(os.fsdecode(value))
 
 
 def one_or_several(values: Any) -> tuple[Any, ...]:
@@ -43,7 +57,7 @@ def as_shares(values: Any, name: str, example: str) -> tuple[float, ...]:
     shares = one_or_several(values)
     if not shares:
         raise InputError(f"{name} is missing. Pass {example}, or other numbers from 0 to 1.")
-    for share in shares:
+    for share in map(plain, shares):
         is_number = isinstance(share, Real) and not isinstance(share, bool)
         if not is_number or not 0 <= share <= 1:
             raise InputError(f"{name} must be a number from 0 to 1, not {share!r}.")

@@ -8,6 +8,7 @@ import numpy as np
 
 from tieproof.analyses.compare.rankings import Matched, matched
 from tieproof.errors import InputError
+from tieproof.inputs.options import plain
 from tieproof.measures.numbers import Pair
 from tieproof.measures.rank_weights import Geometric
 from tieproof.show.shown import Row, Shown, Table
@@ -134,8 +135,9 @@ class Persistence(NamedTuple):
     @classmethod
     def of(cls, p: float, ranks: int) -> "Persistence":
         """The powers up to p^ranks; refuse a p that is no number between 0 and 1, or too near to 1."""
-        is_number = isinstance(p, int | float | np.integer | np.floating) and not isinstance(p, bool)
-        if not is_number or not 0 < p <= LARGEST_P:
+        number = plain(p)
+        is_number = isinstance(number, int | float) and not isinstance(number, bool)
+        if not is_number or not 0 < number <= LARGEST_P:
             raise InputError(
                 f"p must be a number larger than 0 and at most {LARGEST_P}, such as 0.9, not {p!r}.", "p"
             )

@@ -170,6 +170,10 @@ def noise(
     """
     if (gallery is None) != (gallery_again is None):
         raise InputError("A gallery is needed from both computations. Pass gallery= and gallery_again=.", "gallery")
+    if not isinstance(against, Result | None):
+        raise InputError(
+            f"against must be a result, as tp.evaluate returns, not {type(against).__name__}.", "against"
+        )
     options: dict[str, Any] = {"distance": distance, "measures": measures, "memory": memory, "threads": threads}
     options |= {"gallery_labels": gallery_labels}
     both = ((embeddings, gallery), (again, gallery_again))

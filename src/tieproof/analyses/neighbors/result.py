@@ -8,6 +8,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import type_name
+from tieproof.inputs.options import check_whole
 from tieproof.show.parts import count, distance_meant
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
@@ -89,7 +90,10 @@ class Neighbors(Shown, AsFrame):
 
     def tie(self, query: int) -> IntArray:
         """All items at exactly the distance of the query's item at rank k (or at its last rank), ascending."""
-        start, stop = self.tie_indptr[query : query + 2]
+        check_whole("query", query, 0)
+        if query >= len(self.ids):
+            raise InputError(f"query is {query}, but the last query is {len(self.ids) - 1}.", "query")
+        start, stop = self.tie_indptr[int(query) : int(query) + 2]
         return self.tie_ids[start:stop]
 
     def level(self, query: IntArray, item: IntArray) -> IntArray:

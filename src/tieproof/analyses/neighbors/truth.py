@@ -3,7 +3,6 @@
 import hashlib
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.cluster.on_ray import connected
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.inputs.options import check_choice, check_whole, one_or_several
+from tieproof.inputs.options import as_folder, check_choice, check_whole, one_or_several
 from tieproof.installed import __version__
 from tieproof.show.parts import count
 from tieproof.whole_files import PartsFolder, atomic_write, check_is_empty, continued
@@ -130,9 +129,7 @@ def truth(
     for name in names:
         check_choice("formats", name, FORMATS)
     chosen = {file: make() for name in names for file, make in FORMATS[name].items()}
-    if not isinstance(out, str | os.PathLike) or not os.fspath(out) or "\0" in os.fsdecode(out):
-        raise InputError(f"out must be the path of a folder, not {out!r}.", "out")
-    folder = Path(os.fsdecode(out))
+    folder = as_folder(out, "out")
     if not isinstance(distance, str):
         raise InputError(
             f"The distance of a truth must be a name, not {type(distance).__name__}: a certificate cannot contain a "

@@ -143,7 +143,7 @@ def det_curve_of_pairs(
     with about("folds", "labels"):
         if not np.ndim(folds):
             check_whole("folds", folds, 2)
-            folds = np.arange(len(given)) * int(folds) // len(given)
+            folds = np.arange(len(given)) * min(int(folds), len(given)) // len(given)
         numbers = np.unique(as_labels(folds, len(given), "folds", "pairs", columns=False), return_inverse=True)[1]
         if not numbers.any():
             raise InputError("All pairs are in one fold, but its threshold is chosen on other folds. Pass several.")

@@ -95,7 +95,7 @@ class Header(NamedTuple):
 def read_header(stream: IO[bytes], size: int, where: Location) -> Header:
     """Read the header of an array stored in `size` bytes; refuse Python objects and missing data."""
     version = np.lib.format.read_magic(stream)
-    if version not in HEADERS:  # version 3 exists for the field names of structured arrays
+    if version == (3, 0):  # which exists for the field names of structured arrays
         raise InputError(f"{where} contains a structured array; save one array of numbers or strings instead.")
     length = stream.read(2 if version == (1, 0) else 4)
     header = BytesIO(length + stream.read(min(int.from_bytes(length, "little"), LONGEST_HEADER)))
@@ -104,6 +104,8 @@ def read_header(stream: IO[bytes], size: int, where: Location) -> Header:
             shape, by_columns, dtype = HEADERS[version](header)
     except (MemoryError, RecursionError) as error:  # of Python's parser, for deeply nested expressions
         raise ValueError("the header is nested too deeply") from error
+    if min(shape, default=0) < 0:
+        raise ValueError("a dimension is negative")
     if dtype.hasobject:
         raise InputError(
             f"{where} contains Python objects, which are never unpickled; "

@@ -294,6 +294,9 @@ def _refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, split: Byt
         advice = " Predictions are a run, which is passed after the qrels." if b'"results"' in line else _FRAME[b"{"]
     elif b"," in line or b";" in line:
         advice = _FRAME[max(b",", b";", key=line.count)]
+    strange = next((each for each in line.decode(errors="ignore") if each.isspace() and not each.isascii()), "")
+    if strange:
+        advice = f" The line has a space U+{ord(strange):04X}, which separates no columns; replace it by a blank."
     raise InputError(f"{path} has {columns} on line {done.line}: '{shown(line)}'. {_expected(layout)}{advice}")
 
 
@@ -313,7 +316,10 @@ def _of_another_kind(path: Path | Piped, layout: TrecLayout, text: Bytes) -> Inp
     """Return the error for a file whose first bytes may tell of which kind it is."""
     beginning = text[:LONGEST_BEGINNING].tobytes()
     advice = _FRAME[b"PAR1"] if beginning.startswith(b"PAR1") else ""
-    return InputError(broken(path, layout.kind, beginning) + advice)
+    why = (
+        "it has NUL characters, as damaged, packed or UTF-16 files do; write it again, unpack it, or save it as UTF-8"
+    )
+    return InputError(broken(path, layout.kind, beginning, why) + advice)
 
 
 def _runs_of_queries(text: Bytes, room: LineRows, done: LinesRead, queries: Numbers) -> tuple[IntArray, IntArray]:
