@@ -256,7 +256,7 @@ class Measured(Mapping[str, Estimate[float]]):
         >>> tp.evaluate_scores([[2, 1], [1, 2]], [[1, 0], [0, 1]]).named(["cat.jpg", "dog.jpg"]).query_ids
         array(['cat.jpg', 'dog.jpg'], dtype='<U7')
         """
-        return type(self)(self.evaluated.named(names))
+        return type(self)(self.evaluated.named(names), self.ci, self.printed)
 
     @property
     def categories(self) -> tuple[Any, ...]:
