@@ -15,7 +15,7 @@ from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
 from tieproof.show.files import output, pages
 from tieproof.show.parts import count, first_of
-from tieproof.show.shown import AsFrame, AsPage, Shown, Table, pandas, text
+from tieproof.show.shown import AsFrame, AsPage, Shown, Table, frame, text
 from tieproof.ties import by_name, columns_of, for_loggers
 
 if TYPE_CHECKING:
@@ -114,19 +114,23 @@ class Result(Measured, Shown, AsFrame, AsPage):
         Raises InputError for "category" if the result has no categories.
         """
         check_choice("per", per, get_args(Per))
-        frame = pandas("Result.to_frame").DataFrame
         if per == "query":
-            return frame(self.columns())
+            return super().to_frame()
+        rule = self.printed
         if per == "measure":
-            means = frame([{"measure": name, **by_name(self[name])} for name in self.measures])
-            return means if self.printed is None else means.assign(printed=list(self.printed.values()))
-        parts = {name: self.category(name) for name in self.categories or (None,)}
-        rows = [
-            {"category": name, "measure": measure, **by_name(part[measure]), "queries": part.ties.queries}
-            for measure in self.measures
-            for name, part in parts.items()
-        ]
-        return frame(rows)
+            rows = [{"measure": name, **by_name(self[name])} for name in self.measures]
+            means = [] if rule is None else [*rule.values()]
+        else:
+            parts = {name: self.category(name) for name in self.categories or (None,)}
+            rows = [
+                {"category": name, "measure": measure, **by_name(part[measure]), "queries": part.ties.queries}
+                for measure in self.measures
+                for name, part in parts.items()
+            ]
+            parted = [] if rule is None else [rule.category_means(measure) for measure in self.measures]
+            means = [mean for each in parted for mean in each.values()]
+        columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        return frame("Result.to_frame", columns | ({"printed": np.array(means)} if means else {}))
 
     def to_flat_dict(self) -> dict[str, float]:
         """The means as numbers by name, such as `ndcg_at_10_lower`, for loggers of metrics.
