@@ -111,6 +111,7 @@ CODES, QRELS, RUN = np.arange(20, dtype=np.uint8)[:, None] % 8 * 32, {"q": {"a":
 TAKING: dict[str, tuple[Any, Callable[[Any], Any]]] = {
     "bits": (3, lambda bits: tp.evaluate(CODES, LABELS, distance="hamming", bits=bits)),
     "bits of collisions": (3, lambda bits: tp.collisions(CODES, LABELS, distance="hamming", bits=bits)),
+    "items and seed": (60, lambda n: tp.audit(lambda x, y: 0.5, attacks=["zeros"], items=n, queries=n, seed=n)),
     "truncated at": (2, lambda truncated: tp.evaluate_run(QRELS, RUN, truncated=truncated, n_items=9)),
     "truncated": (True, lambda truncated: tp.evaluate_run(QRELS, RUN, truncated=truncated, n_items=9)),
 }
