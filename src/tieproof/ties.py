@@ -124,7 +124,7 @@ def for_loggers(name: str, estimate: Estimate[float]) -> dict[str, float]:
     return {f"{name}_{'tie_std' if each == 'std' else each}": getattr(estimate, each) for each in VALUES}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Ties:
     """The T ties of Q queries that contain a relevant item, nearest first within each query.
 

@@ -3,8 +3,10 @@
 import itertools
 import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -262,6 +264,18 @@ def test_curves_in_json_and_text() -> None:
     assert str(evaluated(confidence=None)) == text.partition("\n\narea of errors")[0]
     assert "error_reject" not in evaluated(confidence=None).to_dict()
     assert "No confidences are tied." in str(evaluated(confidence=range(6)))
+
+
+def test_counts_and_ranks_have_no_error(tmp_path: Path) -> None:
+    result, others = evaluated(), evaluated(measures=["NumRet", "P@1", "FirstRank", "AP"])
+    assert others.to_dict()["error_reject"] == result.to_dict()["error_reject"]
+    assert str(others).partition("\n\narea")[2] == str(result).partition("\n\narea")[2]
+    others.report(tmp_path / "report.html")
+    assert re.findall(r"1 − \S+?(?=<)", (tmp_path / "report.html").read_text()) == ["1 − P@1", "1 − AP"]
+    assert "area of errors" not in str(evaluated(measures=["NumRet"]))
+    for name, kind in {"NumRet": "a count", "FirstRank": "a rank"}.items():
+        with pytest.raises(tp.InputError, match=f"'{name}' is {kind}, which is no score"):
+            others.error_reject(name)
 
 
 def test_gallery_and_columns() -> None:

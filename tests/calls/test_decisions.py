@@ -159,6 +159,7 @@ def test_consecutive_folds_as_of_lfw() -> None:
     assert found.standard_error == pytest.approx(0.5 / 3**0.5)  # the deviation of 1, 0.5 and 0 is 0.5
     assert "0.2887" in str(curve)
     assert curve.to_dict()["fold_accuracy"]["lower"] == 0.5
+    assert json.loads(curve.to_json()) == curve.to_dict()
 
 
 def test_more_folds_than_pairs() -> None:

@@ -1,6 +1,11 @@
 """Exports to loggers and data frames: names that every logger accepts, and the numbers of the result."""
 
+import json
 import re
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -99,3 +104,40 @@ def test_frames_that_can_not_be_made() -> None:
         result.to_frame(per="category")
     with pytest.raises(tp.InputError, match=r"Unknown per='class'\. Known: query, measure, category"):
         result.to_frame(per="class")  # type: ignore[arg-type]
+
+
+CODES, QRELS, RUN = np.arange(20, dtype=np.uint8)[:, None] % 8 * 32, {"q": {"a": 1}}, {"q": {"b": 1.0, "a": 0.5}}
+
+TAKING: dict[str, tuple[Any, Callable[[Any], Any]]] = {
+    "bits": (3, lambda bits: tp.evaluate(CODES, LABELS, distance="hamming", bits=bits)),
+    "bits of collisions": (3, lambda bits: tp.collisions(CODES, LABELS, distance="hamming", bits=bits)),
+    "items and seed": (60, lambda n: tp.audit(lambda x, y: 0.5, attacks=["zeros"], items=n, queries=n, seed=n)),
+    "truncated at": (2, lambda truncated: tp.evaluate_run(QRELS, RUN, truncated=truncated, n_items=9)),
+    "truncated": (True, lambda truncated: tp.evaluate_run(QRELS, RUN, truncated=truncated, n_items=9)),
+}
+"""Arguments that results and records hold, and the results that they give."""
+
+TWO: Any = np.int64(2)
+THREE: Any = np.int64(3)
+
+
+@pytest.mark.parametrize("name", TAKING)
+def test_numbers_of_numpy_are_written_as_those_of_python(name: str, tmp_path: Path) -> None:
+    number, made = TAKING[name]
+    plain, given = made(number), made(np.array(number)[()])
+    assert given.to_json() == plain.to_json()
+    if isinstance(plain, tp.Result):
+        for place, result in {"plain": plain, "given": given}.items():
+            result.save(tmp_path / f"{place}.tieproof")
+        assert (tmp_path / "given.tieproof").read_bytes() == (tmp_path / "plain.tieproof").read_bytes()
+
+
+def test_a_truth_of_codes_whose_bits_are_a_number_of_numpy(tmp_path: Path) -> None:
+    made = tp.truth(CODES[:3], CODES, k=2, distance="hamming", bits=THREE, out=tmp_path / "truth")
+    assert json.loads(made.to_json())["bits"] == 3
+    assert tp.verify_truth(tmp_path / "truth", CODES[:3], CODES)
+
+
+def test_a_threshold_of_numpy() -> None:
+    found = tp.det_curve([1, 2, 2, 3], [2, 3, 4]).at(TWO)
+    assert json.loads(json.dumps(asdict(found)))["threshold"] == 2

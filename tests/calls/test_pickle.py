@@ -16,7 +16,7 @@ import pytest
 import tieproof as tp
 from tieproof import errors
 from tieproof.measures import REGISTRY, parse
-from tieproof.measures.confidence import confidence_vs_recall_at_1, rank_correlation
+from tieproof.measures.confidence import confidence_vs_recall_at_1, credible_retrieval, rank_correlation
 from tieproof.ties import Ties
 
 TRIPS: dict[str, Callable[[Any], Any]] = {
@@ -101,6 +101,7 @@ VALUES: dict[str, Callable[[], Any]] = {
     "ErrorRejectCurve": lambda: evaluated().error_reject("AP"),
     "RankCorrelation": lambda: rank_correlation([1, 1, 2], [1, 2, 3]),
     "ConfidenceAccuracy": lambda: confidence_vs_recall_at_1([1, 0, 1, 0], [0.9, 0.5, 0.5, 0.1]),
+    "CredibleRetrieval": lambda: credible_retrieval(DATA.astype(float), np.ones(60), LABELS),
     "Collisions": lambda: tp.collisions(DATA, LABELS),
     "ErrorRates": lambda: tp.fnmr_at_fmr(DATA, LABELS, fmr=(0.1, 0.5), method="exact"),
     "NeighborRecall": lambda: tp.neighbor_recall([[4, 7]], ([[4, 2, 7]], [[0.1, 0.5, 0.5]]), k=2),
@@ -131,6 +132,13 @@ def test_values(name: str, trip: str) -> None:
     for again in (TRIPS[trip](value), TRIPS[trip](TRIPS[trip](value))):
         assert type(again) is type(value)
         assert shown(again) == before
+
+
+@pytest.mark.parametrize("name", sorted(VALUES.keys() - {"pcf"}))  # which is an array
+def test_copies_are_equal_or_not_but_never_an_error(name: str) -> None:
+    value = VALUES[name]()
+    assert value == value
+    assert type(copy.deepcopy(value) == value) is bool
 
 
 def test_an_unpickled_result_has_all_methods() -> None:

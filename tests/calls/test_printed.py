@@ -230,6 +230,7 @@ def test_lists_by_labels_and_lists_that_were_cut_off() -> None:
     result = tp.evaluate_scores(**data, measures=["RR"])
     assert printed(result, "position", **data).per_query("RR").tolist() == [0.5, 1.0]
     assert printed(result, "reversed", **data).per_query("RR").tolist() == [1.0, 1.0]
+    assert result.as_printed("position", **data).named(["q", "r"]).to_dict()["printed"]["measures"] == {"RR": 0.75}
     data = {"scores": scores, "relevance": [[0, 1, 1], [0, 0, 1]], "n_relevant": [4, 1]}
     result = tp.evaluate_scores(**data, measures=["R@2", "RR"])
     assert printed(result, "position", **data).per_query("R@2").tolist() == [0.25, 0.0]
@@ -248,7 +249,9 @@ def test_queries_without_relevant_items_and_macro_means(empty: Any) -> None:
     x, y = np.mean([1.0, *of_empty]), np.mean([0.5, 0.0])
     assert found.category_means("RR") == {"x": x, "y": y}
     assert found["RR"] == (x + y) / 2
-    table = result.as_printed("ascending", qrels=qrels, run=run).to_text(explain=True)
+    copy = result.as_printed("ascending", qrels=qrels, run=run)
+    assert copy.to_frame("category")["printed"].tolist() == [x, y]
+    table = copy.to_text(explain=True)
     assert re.search(rf"RR +y .* {y:.4f}$", table, re.MULTILINE)
 
 

@@ -70,6 +70,17 @@ def test_noise_names_the_queries_that_may_change() -> None:
     assert [float(row["move"]) for row in rows] == moves.tolist()
 
 
+def test_what_changes_is_among_what_may_change() -> None:
+    """The first computation leaves RR of query 0 between 1/2 and 1, the second one makes it 1/2."""
+    first, second = np.array([[0.0], [1.0], [-1.0], [9.0]]), np.array([[0.0], [1.0], [-1.25], [9.0]])
+    report = tp.noise(first, second, ["a", "b", "a", "c"], distance="euclidean", measures=["RR"])
+    table = report.to_frame()
+    assert 0 in report.changed
+    assert set(report.changed) <= set(report.may_change)
+    assert table["query"][table["changed"]].tolist() == report.changed.tolist()
+    assert table["query"][table["may_change"]].tolist() == report.may_change.tolist()
+
+
 @pytest.mark.usefixtures("folder")
 def test_noise_says_whether_a_comparison_survives_it(capsys: pytest.CaptureFixture[str]) -> None:
     np.save("other.npy", ROWS[:, :3])

@@ -1,5 +1,6 @@
 """The command line with terminals, pipes and signals: escaped names, clean exits, and a file for every output."""
 
+import csv
 import json
 import os
 import re
@@ -28,7 +29,7 @@ VECTORS = np.random.default_rng(5).integers(-2, 3, size=(40, 3)).astype(np.float
 LABELS = np.arange(40) % 4
 
 RED = "\x1b[31mred"
-EVIL = [RED, "\u202eesrever", "bell\x07", "two\nlines", "half \ud800", "\x9b31m", "delete\x7f", "\u2028line"]
+EVIL = [RED, "\u202eesrever", "bell\x07", "two\nlines", "half \ud800", "\x9b31m", "delete\x7f", "\u2028line", "a\rb"]
 """Names that change the color, reverse the text, ring, break the line, or cannot be encoded."""
 
 EXPLOITABLE = """
@@ -162,8 +163,11 @@ def test_json_and_tables_hold_every_name(folder: Path, capsys: pytest.CaptureFix
     stored = {name.replace("\ud800", "\\ud800") for name in EVIL}
     assert run(capsys, *arguments, "--per-query", "queries.parquet").status == 0
     assert set(pq.read_table("queries.parquet")["category"].to_pylist()) == stored
-    text = Path("queries.csv").read_bytes().decode()
-    assert all(f'"{name}"' in text or f",{name}," in text for name in stored)
+    with open("queries.csv", newline="", encoding="utf-8") as file:
+        assert {row["category"] for row in csv.DictReader(file)} == stored
+    result = tp.evaluate(VECTORS, LABELS, measures=["AP"], categories=np.load("names.npy"))
+    for per in ("query", "category"):
+        assert set(result.to_frame(per)["category"]) == stored
 
 
 def test_picture_shows_names_harmlessly() -> None:

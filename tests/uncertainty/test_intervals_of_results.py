@@ -90,6 +90,7 @@ def test_shown_only_where_it_was_asked_for() -> None:
     data = json.loads(shown.to_json())
     interval = data.pop("intervals")["AP"]
     assert data == result.to_dict()
+    assert shown.named(shown.query_ids + 1).to_json() == shown.to_json()
     assert interval["low"] == result.interval("AP", 0.9).low
     assert f"{result.interval('AP'):.3f}" == str(
         f"{result['AP'].lower:.3f} [{result.interval('AP').low:.3f}, {result.interval('AP').high:.3f}]"

@@ -50,7 +50,7 @@ def origin_of_embeddings(
         queries = _with_pairs(relevance, items, queries)
     sides = (queries,) if gallery is None else (queries, items)
     data = Digests("embeddings", sides, (problem.dimensions,)).kept()
-    return Origin("evaluate", {"bits": bits}, data, relevant, queries)
+    return Origin("evaluate", {"bits": bits and int(bits)}, data, relevant, queries)
 
 
 def label_words(relevance: Relevance) -> tuple[Words, Words]:

@@ -256,7 +256,7 @@ class Measured(Mapping[str, Estimate[float]]):
         >>> tp.evaluate_scores([[2, 1], [1, 2]], [[1, 0], [0, 1]]).named(["cat.jpg", "dog.jpg"]).query_ids
         array(['cat.jpg', 'dog.jpg'], dtype='<U7')
         """
-        return type(self)(self.evaluated.named(names))
+        return type(self)(self.evaluated.named(names), self.ci, self.printed)
 
     @property
     def categories(self) -> tuple[Any, ...]:
@@ -322,7 +322,7 @@ class Measured(Mapping[str, Estimate[float]]):
         orders of items and of confidences as independent. Queries with nothing relevant are included where the means
         include them. All queries have the same weight, with `average="macro"` too.
 
-        Raises InputError if the evaluation was given no confidences.
+        Raises InputError if the evaluation was given no confidences, and for a count or a rank, which has no error.
 
         >>> import tieproof as tp
         >>> vectors, labels = [[1.0, 0.0], [2.0, 0.0], [1.0, 1.0], [0.0, 2.0]], ["a", "a", "b", "b"]
@@ -335,8 +335,10 @@ class Measured(Mapping[str, Estimate[float]]):
             raise InputError(
                 "This result has no confidences. Pass confidence= to the evaluation, one for each query."
             )
+        from tieproof.evaluation.scoring import check_score
         from tieproof.measures.confidence.error_reject import error_reject_curve, errors_of
 
+        check_score(self._known(measure))
         values = self.per_query(measure)
         return error_reject_curve(errors_of(values), self.evaluated.confidence[~np.isnan(values.lower)])
 

@@ -240,7 +240,7 @@ def std_of_one_order(
         for _ in range(draws):
             parts = list_parts(ties + random.permutation(items), judged, None, "distances", True)
             means.append(without_ties(result, parts, queries, {measure: measure})[measure].expected)
-    return OneOrderStd(*_std_of(means), draws)
+    return OneOrderStd(*_std_of(means), int(draws))
 
 
 def _std_of(values: list[float]) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
 from tieproof.evaluation.measured import Measured, averaged
 from tieproof.evaluation.nearest import Nearest, nearest
-from tieproof.evaluation.text import about_run, about_ties, evaluated
+from tieproof.evaluation.text import about_run, about_ties, curves_of, evaluated
 from tieproof.show.pages.contents import Contents, EmbeddedImages
 from tieproof.show.pages.page import Axis, spread
 from tieproof.show.pages.query_table import MeasureChoice, QueryTable, query_table
@@ -83,11 +83,7 @@ def contents(
         "anchors": {row["name"]: row["anchor"] for row in worst},
         "by_score": result.setting.distance == "scores",
         "costly": _costly(result, per_query[measure]),
-        "areas": (
-            [(f"1 − {name}", result.error_reject(name).area) for name in result.measures]
-            if result.has_confidence
-            else []
-        ),
+        "areas": [(f"1 − {name}", curve.area) for name, curve in curves_of(result).items()],
         "queries": _table_of_queries(result, per_query),
         "setting": _setting(result),
         "left_out": [*_left_out(result), *_not_shown(budget)],

@@ -187,7 +187,7 @@ def make_search(
         gallery=None if one_side else _rows_in_memory(ranked[1]),
         distance=kind,
         called=called,
-        dimensions=bits or own.shape[1],
+        dimensions=int(bits or own.shape[1]),
         excluded=exclusions,
         budget=budget,
         format=rounding,

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.evaluation.measured import Measured
-from tieproof.evaluation.text import medians, table_of, table_of_errors
+from tieproof.evaluation.text import curves_of, medians, table_of, table_of_errors
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
 from tieproof.show.files import output, pages
 from tieproof.show.parts import count, first_of
-from tieproof.show.shown import AsFrame, AsPage, Shown, Table, pandas, text
+from tieproof.show.shown import AsFrame, AsPage, Shown, Table, frame, text
 from tieproof.ties import by_name, columns_of, for_loggers
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Result(Measured, Shown, AsFrame, AsPage):
         """Everything but the values of single queries, as plain numbers, strings and dictionaries.
 
         The `std` of a measure is its standard deviation over the orderings of tied items, not over the queries.
-        With confidences, `error_reject` has the curve of each measure, which is 4 Q numbers for Q queries.
+        With confidences, `error_reject` has the curve of each score, which is 4 Q numbers for Q queries.
         After `with_ci`, `intervals` has the confidence intervals over the queries; after `as_printed`, `printed` has
         the rule and the values that it gives. `medians` has the medians of ranks, if any was evaluated.
         """
@@ -76,7 +76,7 @@ class Result(Measured, Shown, AsFrame, AsPage):
         if self.evaluated.not_in_run is not None:
             whole["not_in_run"] = len(self.not_in_run)
         if self.has_confidence:
-            whole["error_reject"] = {name: self.error_reject(name).to_dict() for name in self.measures}
+            whole["error_reject"] = {name: curve.to_dict() for name, curve in curves_of(self).items()}
         if of_ranks := medians(self):
             whole["medians"] = {name: asdict(bounds) for name, bounds in of_ranks.items()}
         if self.printed is not None:
@@ -114,19 +114,23 @@ class Result(Measured, Shown, AsFrame, AsPage):
         Raises InputError for "category" if the result has no categories.
         """
         check_choice("per", per, get_args(Per))
-        frame = pandas("Result.to_frame").DataFrame
         if per == "query":
-            return frame(self.columns())
+            return super().to_frame()
+        rule = self.printed
         if per == "measure":
-            means = frame([{"measure": name, **by_name(self[name])} for name in self.measures])
-            return means if self.printed is None else means.assign(printed=list(self.printed.values()))
-        parts = {name: self.category(name) for name in self.categories or (None,)}
-        rows = [
-            {"category": name, "measure": measure, **by_name(part[measure]), "queries": part.ties.queries}
-            for measure in self.measures
-            for name, part in parts.items()
-        ]
-        return frame(rows)
+            rows = [{"measure": name, **by_name(self[name])} for name in self.measures]
+            means = [] if rule is None else [*rule.values()]
+        else:
+            parts = {name: self.category(name) for name in self.categories or (None,)}
+            rows = [
+                {"category": name, "measure": measure, **by_name(part[measure]), "queries": part.ties.queries}
+                for measure in self.measures
+                for name, part in parts.items()
+            ]
+            parted = [] if rule is None else [rule.category_means(measure) for measure in self.measures]
+            means = [mean for each in parted for mean in each.values()]
+        columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        return frame("Result.to_frame", columns | ({"printed": np.array(means)} if means else {}))
 
     def to_flat_dict(self) -> dict[str, float]:
         """The means as numbers by name, such as `ndcg_at_10_lower`, for loggers of metrics.
@@ -152,7 +156,8 @@ class Result(Measured, Shown, AsFrame, AsPage):
     def to_text(self, width: int | None = None, color: bool = False, explain: bool = False) -> str:
         """The table that the command line shows, and below it that of the errors by confidence, if they are known."""
         shown = super().to_text(width, color, explain)
-        return f"{shown}\n\n{text(table_of_errors(self), width, color, explain)}" if self.has_confidence else shown
+        curves = curves_of(self)
+        return f"{shown}\n\n{text(table_of_errors(curves), width, color, explain)}" if curves else shown
 
     def __repr__(self) -> str:
         """A short text with the intervals of the first measures."""

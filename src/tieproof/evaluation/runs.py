@@ -196,6 +196,7 @@ def evaluate_run(
     rules = ListRules.of(own, duplicates, documents)
     with about("n_items"):
         collection = _check_collection(truncated, n_items)
+    truncated = np.asarray(truncated).item()  # of Python, for records
     for option, given in (("truncated", truncated), ("noise", noise is not None)):
         if given:
             wanted = without_unjudged(wanted, optional, option)
@@ -302,7 +303,7 @@ def at_level(measures: Iterable[Measure], level: float | None) -> list[Measure]:
 
 def _check_collection(truncated: int, n_items: int | None) -> int | None:
     """Return the number of documents in the collection, if it is given; it is refused without `truncated`."""
-    if not isinstance(truncated, int | np.bool_) or truncated < 0:
+    if not isinstance(truncated, int | np.integer | np.bool_) or truncated < 0:
         raise InputError(
             "truncated must be True or False, or the number of documents from which on a list was cut off, not "
             f"{truncated!r}.",

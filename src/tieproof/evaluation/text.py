@@ -1,6 +1,6 @@
 """A result as text: a table, and sentences on what was evaluated, on ties, and on the uncertainty over queries."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +14,7 @@ from tieproof.ties import ROUNDING, Bounds, Estimate
 
 if TYPE_CHECKING:
     from tieproof.evaluation.one_order import Printed
+    from tieproof.measures.confidence import ErrorRejectCurve
 
 NOISE = "noise"  # the header of the bounds under noise
 MOST_CATEGORIES = 20  # the most categories that are all shown
@@ -103,15 +104,20 @@ def _about_printed(result: Measured, printed: "Printed") -> Iterator[str]:
         yield f"The value of {', '.join(outside)} lies outside of its interval for {reason}."
 
 
-def table_of_errors(result: Measured) -> Table:
+def curves_of(result: Measured) -> "dict[str, ErrorRejectCurve]":
+    """The `error_reject` of each measure that is a score; empty without confidences."""
+    scores = [name for name in result.measures if parse(name).definition.is_score]
+    return {name: result.error_reject(name) for name in scores if result.has_confidence}
+
+
+def table_of_errors(curves: "Mapping[str, ErrorRejectCurve]") -> Table:
     """The area under the error-versus-reject curve of each measure, and its meaning."""
-    curves = {measure: result.error_reject(measure) for measure in result.measures}
     rows: list[Row] = [(f"1 - {measure}", *numbers(curve.area)) for measure, curve in curves.items()]
     meaning = (
         "An area is the mean error of the n most confident queries, averaged over n = 1, 2, ... up to all queries. "
         "It is an error: the value to report is 'upper'."
     )
-    curve = curves[result.measures[0]]
+    curve = next(iter(curves.values()))
     ties = "No confidences are tied."
     if curve.ties.ties:
         ties = (

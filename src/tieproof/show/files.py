@@ -57,7 +57,7 @@ def _as_text(form: str) -> Callable[[], Writer]:
     return lambda: write
 
 
-def _storable(columns: Mapping[str, Array]) -> dict[str, Array]:
+def storable(columns: Mapping[str, Array]) -> dict[str, Array]:
     r"""Columns whose texts can be encoded in UTF-8; half of a surrogate pair is escaped as in Python: \ud800."""
 
     def as_utf8(names: Array) -> Array:
@@ -82,13 +82,15 @@ def _as_text_cell(text: str) -> str:
 
 def _write_csv(result: Any, path: Path) -> None:
     """Write the columns of a result with floats in full; `std` is over the orderings of a query's tied items."""
-    columns = _storable(result.columns())
+    columns = storable(result.columns())
+    texts = ("".join(column.tolist()) for column in columns.values() if column.dtype.kind == "U")
+    bare = not any("\r" in text for text in texts)  # the writer quotes "\r" only if it quotes every text
     cells = (
         map(_as_text_cell, column.tolist()) if column.dtype.kind == "U" else column.tolist()
         for column in columns.values()
     )
     with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
+        table = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_MINIMAL if bare else csv.QUOTE_NONNUMERIC)
         table.writerow(columns)
         table.writerows(zip(*cells, strict=True))
 
@@ -97,7 +99,7 @@ def _parquet_writer() -> Writer:
     pyarrow, parquet = (
         import_extra(name, "Writing a .parquet file", "parquet") for name in ("pyarrow", "pyarrow.parquet")
     )
-    return lambda result, path: parquet.write_table(pyarrow.table(_storable(result.columns())), path)
+    return lambda result, path: parquet.write_table(pyarrow.table(storable(result.columns())), path)
 
 
 def pages(contents: Callable[[Any], tuple[str, dict[str, Any]]]) -> Formats:

@@ -10,14 +10,14 @@ import re
 import unicodedata
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from html import escape
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 from tieproof.errors import InputError, import_extra
-from tieproof.show.files import PAGE, output
+from tieproof.show.files import PAGE, output, storable
 from tieproof.show.parts import NARROWEST, WIDTH, paragraph
 from tieproof.show.parts import table as grid
 from tieproof.show.printable import in_one_line
@@ -290,7 +290,7 @@ class AsFrame(ABC):
 
     def to_frame(self) -> Any:
         """`columns` as a pandas data frame (extra `pandas`)."""
-        return pandas(f"{type(self).__name__}.to_frame").DataFrame(self.columns())
+        return frame(f"{type(self).__name__}.to_frame", self.columns())
 
 
 class Shown(AsJson, ABC):
@@ -336,6 +336,6 @@ class Shown(AsJson, ABC):
         return self.to_text()
 
 
-def pandas(what: str) -> Any:
-    """The library pandas; MissingExtraError, which names `what` needs it, if it is not installed."""
-    return import_extra("pandas", what, "pandas")
+def frame(what: str, columns: Mapping[str, Array]) -> Any:
+    """A frame of pandas; MissingExtraError, which names `what` needs it, if it is not installed."""
+    return import_extra("pandas", what, "pandas").DataFrame(storable(columns))

@@ -71,7 +71,7 @@ class WideTie(NamedTuple):
     ap_width: float
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Collisions(Shown, AsFrame, AsPage):
     """Counts of the ties in all rankings.
 

@@ -19,7 +19,7 @@ from tieproof.evaluation.moves import MOVED, moves_between
 from tieproof.evaluation.result import Result
 from tieproof.inputs.arrays import as_finite_embeddings
 from tieproof.measures import DEFAULT_MEASURES, Measure
-from tieproof.show.parts import count, first_of
+from tieproof.show.parts import count, first_of, signed
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, BoolArray, FloatArray
 
@@ -30,7 +30,7 @@ class NoiseReport(Shown, AsFrame):
     first, second : the `Result` of each computation, whose noise is the distance of its rows to those of the other
     moves : (n,) how far each row moved, in the unit of `unit`; of the queries, if there is a gallery
     unit : what `moves` measures, in words
-    may_change : the ids of the queries of which any measure may change under the noise
+    may_change : the ids of the queries of which any measure may change under the noise, or does change
     changed : the ids of the queries of which any measure does change from one computation to the other
     comparison : of "first" with "against", the other model, as `tieproof.compare` returns it; None without one
 
@@ -48,18 +48,19 @@ class NoiseReport(Shown, AsFrame):
 
     @cached_property
     def may_change(self) -> npt.NDArray[Any]:
-        """The ids of the queries of which any measure may change under the noise."""
-        return self.first.query_ids[self.first.evaluated.open_under_noise()]
+        """The ids of the queries of which any measure may change under the noise, or does change."""
+        return self.first.query_ids[self.first.evaluated.open_under_noise() | self._differ(*self.first.measures)]
 
     @cached_property
     def changed(self) -> npt.NDArray[Any]:
         """The ids of the queries of which any measure does change from one computation to the other."""
-        return self.first.query_ids[np.any([self._differ(name) for name in self.first.measures], axis=0)]
+        return self.first.query_ids[self._differ(*self.first.measures)]
 
-    def _differ(self, measure: str) -> BoolArray:
-        """(Q,) of which queries a measure changes from one computation to the other."""
-        first, second = self.first.per_query(measure), self.second.per_query(measure)
-        return np.asarray((first.lower != second.lower) | (first.upper != second.upper))
+    def _differ(self, *measures: str) -> BoolArray:
+        """(Q,) of which queries any of these measures changes from one computation to the other."""
+        both = [(self.first.per_query(name), self.second.per_query(name)) for name in measures]
+        apart = [(one.lower != other.lower) | (one.upper != other.upper) for one, other in both]
+        return np.asarray(np.any(apart, axis=0))
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers as plain numbers, strings and lists."""
@@ -81,9 +82,9 @@ class NoiseReport(Shown, AsFrame):
         table, measures = self.first.columns(), self.first.measures
         table["second_lower"] = np.concatenate([self.second.per_query(name).lower for name in measures])
         table["move"] = np.tile(self.moves[self.first.query_ids], len(measures))
-        table["may_change"] = (table["noise_lower"] < table["lower"]) | (table["noise_upper"] > table["upper"])
-        table["changed"] = np.concatenate([self._differ(name) for name in measures])
-        return table
+        changed = np.concatenate([self._differ(name) for name in measures])
+        wider = (table["noise_lower"] < table["lower"]) | (table["noise_upper"] > table["upper"])
+        return table | {"may_change": wider | changed, "changed": changed}
 
     def _extremes(self) -> Mapping[str, float]:
         return {"median": float(np.median(self.moves)), "largest": float(self.moves.max())}
@@ -205,6 +206,6 @@ def _survives(comparison: Comparison) -> Iterator[str]:
         assert isinstance(difference, NoisyDifference)
         lower, upper = difference.noise.lower, difference.noise.upper
         fate = "no noise reverses it" if lower > 0 or upper < 0 else "noise and ties can make it zero or reverse it"
-        span = f"from {lower:+.4f} to {upper:+.4f}"
+        span = f"from {signed(lower)} to {signed(upper)}"
         yield f"{name} of 'first' minus that of 'against' is {span} under the noise: {fate}."
         yield difference.verdict.sentence

@@ -184,7 +184,7 @@ def truth(
             each.write(sides, found, unfinished)
     certificate = Certificate(
         distance=called,
-        bits=bits,
+        bits=bits and int(bits),
         k=int(k),
         listed=search.k,
         queries=meant[0],

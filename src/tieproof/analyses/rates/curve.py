@@ -169,7 +169,7 @@ class DetCurve(Shown):
         sign = -1 if self.thresholds[0] > 0 else 1  # of scores
         place = int(np.searchsorted(sign * self.thresholds[1:], sign * threshold, side="right"))
         right, wrong = (int(counts[place]) for counts in self._accepted)
-        return Decisions.of_counts(threshold, right, wrong, self.relevant_pairs, self.other_pairs)
+        return Decisions.of_counts(np.asarray(threshold).item(), right, wrong, self.relevant_pairs, self.other_pairs)
 
     @property
     def best_accuracy(self) -> BestThreshold:

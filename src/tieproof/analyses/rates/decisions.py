@@ -60,7 +60,12 @@ def best(thresholds: FloatArray, over: tuple[IntArray, IntArray], cut: tuple[Int
 
 def plain(value: Any) -> dict[str, Any]:
     """The fields of a result as plain numbers; None is the threshold that accepts nothing, which JSON lacks."""
-    return asdict(value, dict_factory=lambda items: {name: None if each in _NONE else each for name, each in items})
+
+    def as_json(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = {name: None if each in _NONE else each for name, each in items}
+        return {name: list(each) if isinstance(each, tuple) else each for name, each in found.items()}
+
+    return asdict(value, dict_factory=as_json)
 
 
 def of_ranking(measure: Measure, right: IntArray, wrong: IntArray) -> Estimate[float]:

@@ -13,7 +13,7 @@ from tieproof.show.shown import AsJson
 from tieproof.ties import Array, BoolArray, Estimate, FloatArray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ConfidenceAccuracy(AsJson):
     """The share of queries that a threshold classifies correctly, for every possible threshold.
 

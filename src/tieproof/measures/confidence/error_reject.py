@@ -16,7 +16,7 @@ from tieproof.ties import Estimate, FloatArray
 _Integers = npt.NDArray[np.object_]  # Python integers of any size, whose quotients are rounded to the nearest float64
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ErrorRejectCurve(AsJson):
     """The mean error of the i most confident of n queries, i = 1, …, n, and the mean over all i.
 

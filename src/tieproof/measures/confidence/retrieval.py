@@ -63,7 +63,7 @@ class Held:
         return int(np.count_nonzero(self.held == 0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CredibleRetrieval(AsJson):
     """The numbers of items inside credible regions, for each mass.
 

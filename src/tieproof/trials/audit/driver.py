@@ -52,6 +52,8 @@ RANGE = (
 def examined(evaluator: EvaluatorFunction | str, options: Options, progress: bool) -> AuditReport:
     """Audit an evaluator; `tieproof.audit` returns this report."""
     _check(options)
+    items, queries, seed = map(int, (options.items, options.queries, options.seed))  # of Python, for JSON
+    options = replace(options, items=items, queries=queries, seed=seed)
     if isinstance(evaluator, str):
         evaluator = re.sub(r"^([\w.]+)\.(\w+)$", r"\1:\2", evaluator)  # as Python spells it
     known = known_of(evaluator, options.takes)

@@ -150,7 +150,7 @@ def judge(
     evaluate_answers(**_sides(test_set, np.full((test_set.size, 1), np.nan)), measures=competition.measures)
     if asked.has("lines"):
         _check_has_lines(contest, test_set, asked)
-    wanted = runs or competition.judge.runs
+    wanted = int(runs or competition.judge.runs)
     plan = {
         "competition": contest.digest,
         "test set": test_set.digest,
