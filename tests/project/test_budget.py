@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 9_122,
-    "distances": 4_642,
-    "engine": 4_732,
+    "inputs": 9_131,
+    "distances": 4_640,
+    "engine": 4_733,
     "native": 830,
-    "measures": 6_227,
-    "show": 1_479,
-    "evaluation": 7_624,
-    "analyses": 9_192,
-    "trials": 11_554,
-    "compat": 2_693,
-    "integrations": 2_436,
-    "cli": 2_961,
+    "measures": 6_186,
+    "show": 1_481,
+    "evaluation": 7_626,
+    "analyses": 9_168,
+    "trials": 11_485,
+    "compat": 2_688,
+    "integrations": 2_406,
+    "cli": 2_965,
     "data": 22,
     "tieproof": 878,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 64_392
+LINES_OF_SOURCE = 64_239
 LINES_OF_KERNELS = 7_983
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 67_814
+LINES_OF_TESTS = 68_079
 
 
 def lines_in(folder: Path, *endings: str) -> int:

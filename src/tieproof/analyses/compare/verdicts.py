@@ -161,11 +161,12 @@ def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Ev
     sentences = {
         THE_SAME: f"'{a}' and '{b}' have the same expected {measure} on every query.",
         WHATEVER_THE_NOISE: f"'{a}' is better than '{b}' whatever the ties and the noise: if both go against '{a}', "
-        f"the difference is significant ({p_noise}); it is {mean.expected:.4f} of {measure} in expectation "
+        f"the difference is significant ({p_noise}); it is {_size(mean.expected)} of {measure} in expectation "
         f"({p_value}).",
-        WHATEVER_THE_TIES: f"'{a}' is better than '{b}' whatever the ties: by at least {mean.lower:.4f} of {measure} "
-        f"in any order of tied items ({p_lower}), and by {mean.expected:.4f} in expectation ({p_value}).",
-        IN_EXPECTATION: f"'{a}' is better than '{b}' in expectation: by {mean.expected:.4f} of {measure} "
+        WHATEVER_THE_TIES: f"'{a}' is better than '{b}' whatever the ties: by at least {_size(mean.lower)} of "
+        f"{measure} in any order of tied items ({p_lower}), and by {_size(mean.expected)} in expectation "
+        f"({p_value}).",
+        IN_EXPECTATION: f"'{a}' is better than '{b}' in expectation: by {_size(mean.expected)} of {measure} "
         f"({p_value}). The orders of tied items range {spread}; if all ties go against '{a}', the difference is not "
         f"significant ({p_lower}).",
         QUERIES_OR_TIES: f"Queries or ties could explain it: {open_question}. The orders of tied items range "

@@ -84,7 +84,8 @@ class AuditReport(Report, Shown, AsPage):
                 parts[-1] += f"\n    {printable(finding.reproduce)}" if finding.reproduce else ""
                 shown = ""
         if not explain:
-            return "\n\n".join([*parts, f"All {count(len(self.findings), 'finding')}: {EXPLAINED}"])
+            every = "The finding" if len(self.findings) == 1 else f"All {len(self.findings)} findings"
+            return "\n\n".join([*parts, f"{every}: {EXPLAINED}"])
         recall, header = is_of_recall(self), _details(self, []).header
         columns = [place for place, name in enumerate(header[:-1]) if several or name != MEASURE]
         chosen = [[_cells(finding, recall)[place] for place in columns] for finding in self.findings]
