@@ -90,6 +90,14 @@ def test_subnormal_distances_are_rounded_once(distance: str, exponent: int) -> N
     assert_nearest(lambda k: tp.nearest(rows[:20], rows[20:], k, distance=distance), (40,), rows[:20], rows[20:])
 
 
+def test_no_distance_is_a_negative_zero() -> None:
+    """Nor one that is rounded to 0, so that the bytes of a truth are those of equal numbers."""
+    rows = seeded("zeros").normal(size=(30, 3)) * 2.0**-540
+    found = tp.nearest(rows[:20], rows[20:], 10, distance="dot").distances
+    assert not found.any()
+    assert not np.signbit(found).any()
+
+
 @pytest.mark.parametrize("distance", [*KEYS])
 def test_groups_and_excluded_pairs(distance: str) -> None:
     random = seeded(distance)

@@ -208,7 +208,7 @@ class SpaceGauge(Gauge):
             values = self.values_of_pairs(rows[left], columns[left])
             for place, keys in self.exact_by_part(values, rows[left], columns[left]):
                 out[left[place]] = [self.distance(key * self.unit) for key in keys]
-        return out
+        return out + 0.0  # no zero is negative
 
     def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Pair, FloatArray] | None:
         """The distances with about 80 bits, from floats, and bounds of errors; None: `of_sums` is as fast."""
