@@ -98,6 +98,21 @@ def test_frame_per_category() -> None:
         assert frame.loc[key, "queries"] == counts[key]
 
 
+def test_categories_beyond_2_63_stay_whole_numbers_in_frames() -> None:
+    names = [1, 2**63 + 1] * 15
+    frame = tp.evaluate(EMBEDDINGS, LABELS, measures=["AP"], categories=names[: len(LABELS)]).to_frame("category")
+    assert frame["category"].tolist() == [1, 2**63 + 1]
+
+
+def test_long_doubles_are_numbers() -> None:
+    half: Any = np.longdouble(0.5)
+    graded = {"q": {"a": 1, "b": 0.25}}
+    assert tp.evaluate_run(graded, RUN, level=half).to_json() == tp.evaluate_run(graded, RUN, level=0.5).to_json()
+    assert tp.rbo([[1, 2]], [[2, 1]], p=half) == tp.rbo([[1, 2]], [[2, 1]], p=0.5)
+    with pytest.raises(tp.InputError, match="k must be a whole number of at least 1"):
+        tp.nearest(EMBEDDINGS, k=np.datetime64(1, "ns"))  # type: ignore[arg-type]
+
+
 def test_frames_that_can_not_be_made() -> None:
     result = tp.evaluate(EMBEDDINGS, LABELS)
     with pytest.raises(tp.InputError, match="This result has no categories"):

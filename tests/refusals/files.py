@@ -310,7 +310,7 @@ CASES: dict[str, Case] = {
         in_folder=True,
     ),
     "qrels with semicolons": Case(
-        text("qrels", b"q1;0;a;1\n", lambda path: tp.evaluate_run(path, {"q1": {"a": 1.0}})),
+        text("qrels", "q1;0;a\xa0b;1\n", lambda path: tp.evaluate_run(path, {"q1": {"a": 1.0}})),
         r"1 column on line 1: .*For a table with semicolons, pass the data frame of pandas\.read_csv\(…, sep=';'\)",
         in_folder=True,
     ),

@@ -129,7 +129,8 @@ class Result(Measured, Shown, AsFrame, AsPage):
             ]
             parted = [] if rule is None else [rule.category_means(measure) for measure in self.measures]
             means = [mean for each in parted for mean in each.values()]
-        columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        kinds = {"category": None if self._categories is None else self._categories.names.dtype}
+        columns = {name: np.array([row[name] for row in rows], kinds.get(name)) for name in rows[0]}
         return frame("Result.to_frame", columns | ({"printed": np.array(means)} if means else {}))
 
     def to_flat_dict(self) -> dict[str, float]:

@@ -289,7 +289,7 @@ def at_level(measures: Iterable[Measure], level: float | None) -> list[Measure]:
     if level is None:
         return list(measures)
     number = plain(level)
-    is_number = isinstance(number, int | float) and not isinstance(number, bool)
+    is_number = isinstance(number, int | float | np.longdouble) and not isinstance(number, bool)
     if not is_number or not 0 < number <= sys.float_info.max:
         raise InputError(
             f"level must be the smallest grade that is relevant, a number above 0, not {level!r}.", "level"

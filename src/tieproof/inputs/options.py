@@ -28,8 +28,8 @@ def check_choice(name: str, value: Any, known: Iterable[str]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Return a scalar of NumPy as one of Python: NumPy rounds what it is compared with, and calls times numbers."""
-    return value.item() if isinstance(value, np.generic) else value
+    """Return a number of NumPy as one of Python, if Python has it: NumPy rounds what it compares its numbers with."""
+    return value.item() if isinstance(value, np.number) else value
 
 
 def check_whole(name: str, value: Any, least: int = 1, beside: str = "") -> None:

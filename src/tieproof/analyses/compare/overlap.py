@@ -136,7 +136,7 @@ class Persistence(NamedTuple):
     def of(cls, p: float, ranks: int) -> "Persistence":
         """The powers up to p^ranks; refuse a p that is no number between 0 and 1, or too near to 1."""
         number = plain(p)
-        is_number = isinstance(number, int | float) and not isinstance(number, bool)
+        is_number = isinstance(number, int | float | np.longdouble) and not isinstance(number, bool)
         if not is_number or not 0 < number <= LARGEST_P:
             raise InputError(
                 f"p must be a number larger than 0 and at most {LARGEST_P}, such as 0.9, not {p!r}.", "p"

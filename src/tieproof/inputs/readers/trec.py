@@ -295,7 +295,7 @@ def _refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, split: Byt
     elif b"," in line or b";" in line:
         advice = _FRAME[max(b",", b";", key=line.count)]
     strange = next((each for each in line.decode(errors="ignore") if each.isspace() and not each.isascii()), "")
-    if strange:
+    if strange and not advice:
         advice = f" The line has a space U+{ord(strange):04X}, which separates no columns; replace it by a blank."
     raise InputError(f"{path} has {columns} on line {done.line}: '{shown(line)}'. {_expected(layout)}{advice}")
 
