@@ -202,9 +202,6 @@ def _count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, settin
     )
 
 
-if TYPE_CHECKING:
-    from tieproof.engine import FoundTies
-
 WIDEST = 20  # the number of ambiguous ties that are kept
 # Widths whose relative difference is larger are compared as floats. They are differences of harmonic sums in pairs of
 # floats (106 bits), which at rank k cancel to about 1/k² of their terms, and are multiplied by up to k: of 10^8
