@@ -23,8 +23,8 @@ ROOMS = {
     "native": 830,
     "measures": 6_186,
     "show": 1_481,
-    "evaluation": 7_626,
-    "analyses": 9_168,
+    "evaluation": 7_627,
+    "analyses": 9_165,
     "trials": 11_485,
     "compat": 2_688,
     "integrations": 2_406,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 64_239
+LINES_OF_SOURCE = 64_237
 LINES_OF_KERNELS = 7_983
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123
-LINES_OF_TESTS = 68_087
+LINES_OF_TESTS = 68_102
 
 
 def lines_in(folder: Path, *endings: str) -> int:
