@@ -79,8 +79,8 @@ test-heavy: $(VENV)/installed-heavy  ## run the tests that need torch, scikit-le
 # The browser is Debian's package chromium; without it, the tests are skipped with that reason. They open the site that
 # the target docs builds.
 test-browser: $(VENV)/installed-browser docs  ## test pages of results and the site in Chromium
-	TIEPROOF_SITE=$(abspath $(VENV)/site) $(BIN)/python -m pytest -n auto -q -rs tests/views/test_pages_browser.py \
-		tests/views/test_site_browser.py
+	TIEPROOF_SITE=$(abspath $(VENV)/site) $(BIN)/python -m pytest -n auto -q -rs --crossings all \
+		tests/views/test_pages_browser.py tests/views/test_site_browser.py
 
 # LD_PRELOAD loads the sanitizer's library before Python, as it must be. Leaks are not checked: Python manages the memory.
 SANITIZED = $(VENV)/sanitized
