@@ -19,7 +19,7 @@ from fnmr_oracle import DISTANCES
 from hard_sets import HARD_SETS
 from peaks import peak_of
 from shared_data import load_shared
-from tieproof.analyses.collisions import collisions, pictures
+from tieproof.analyses.collisions import pictures, widest_ties
 from tieproof.cli.commands import program
 from tieproof.cli.exits import status_of
 from tieproof.distances import gauge
@@ -140,7 +140,7 @@ def test_widths_add_up_to_the_interval_of_ap(name: str, distance: str) -> None:
     assert found.ambiguous_ties == result.ties.ambiguous_ties
     widths = [tie.ap_width for tie in found.widest]
     assert widths == sorted(widths, reverse=True)
-    assert len(widths) == min(found.ambiguous_ties, collisions.WIDEST)
+    assert len(widths) == min(found.ambiguous_ties, widest_ties.WIDEST)
 
 
 def test_the_widest_ties() -> None:
@@ -153,7 +153,7 @@ def test_the_widest_ties() -> None:
         for tie in of_query
         if 0 < tie.m < tie.l
     ]
-    expected = sorted(everything)[: collisions.WIDEST]
+    expected = sorted(everything)[: widest_ties.WIDEST]
     assert [(*tie[1:5], tie.query) for tie in found.widest] == [
         (*letters, query) for _, *letters, _, query in expected
     ]
@@ -190,7 +190,7 @@ def test_equally_wide_ties_are_in_an_order_that_rounding_has_no_part_in(swapped:
 def test_nearly_equal_widths_are_in_the_order_of_their_fractions() -> None:
     """For all ties of few items, compared with the definition: in any order, and in batches of any size."""
     kinds = [
-        collisions.TieKind(before, hits_before, items, relevant, hits_before + relevant + later)
+        widest_ties.TieKind(before, hits_before, items, relevant, hits_before + relevant + later)
         for before in range(6)
         for hits_before in range(min(before, 3) + 1)
         for items in range(2, 7)
@@ -201,8 +201,8 @@ def test_nearly_equal_widths_are_in_the_order_of_their_fractions() -> None:
     for widest in (Fraction(1, 12), Fraction(1, 10), Fraction(1, 20), Fraction(1)):
         widths_of = {kind: ap_width(Found(*kind[:4]), kind.n_relevant) for kind in kinds}
         chosen = [kind for kind in kinds if widths_of[kind] <= widest]
-        expected = sorted((-widths_of[kind], kind) for kind in chosen)[: collisions.WIDEST]
-        collected = collisions.WidestTies()
+        expected = sorted((-widths_of[kind], kind) for kind in chosen)[: widest_ties.WIDEST]
+        collected = widest_ties.WidestTies()
         for part in np.array_split(random.permutation(len(chosen)), 7):
             *letters, n_relevant = np.array([chosen[place] for place in part]).T
             found = FoundTies(part, n_relevant, np.arange(len(part)), *letters)

@@ -21,20 +21,20 @@ ROOMS = {
     "distances": 4_640,
     "engine": 4_733,
     "native": 830,
-    "measures": 6_186,
+    "measures": 6_205,
     "show": 1_481,
     "evaluation": 7_627,
-    "analyses": 9_165,
+    "analyses": 9_188,
     "trials": 11_485,
     "compat": 2_688,
     "integrations": 2_406,
-    "cli": 2_965,
+    "cli": 2_966,
     "data": 22,
     "tieproof": 878,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 64_237
+LINES_OF_SOURCE = 64_280
 LINES_OF_KERNELS = 7_983
 WORDS_OF_DOCS = 55_000
 PUBLIC_NAMES = 123

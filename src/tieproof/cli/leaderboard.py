@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 import tieproof.trials.judge
-from tieproof.analyses.leaderboard.leaderboard import measure_in_runs, read_published
+from tieproof.analyses.leaderboard.leaderboard import measure_in_runs
+from tieproof.analyses.leaderboard.published import read_published
 from tieproof.analyses.leaderboard.result import BOARDS, RankedSystems
 from tieproof.cli import options
 from tieproof.cli.exits import say
